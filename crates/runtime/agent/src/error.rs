@@ -95,7 +95,8 @@ pub enum AgentError {
     UnknownPorts(String),
     /// UCX is asked for, and there is nothing for it to use.
     #[error(
-        "there is no hardware for RDMA here, and without UCX_TLS agents do not let UCX use TCP. Leave          EVENKEEL_FABRIC at auto"
+        "there is no hardware for RDMA here, and without UCX_TLS agents do not let UCX use TCP. Leave \
+         EVENKEEL_FABRIC at auto"
     )]
     NoRdma,
     /// The agents have opened different fabrics.
@@ -103,7 +104,8 @@ pub enum AgentError {
     NoCommonFabric,
     /// Other nodes have sent too much about communicators that are not known here.
     #[error(
-        "other nodes have sent {0} bytes about communicators that no rank of this node has made. Look what          the ranks of this node do"
+        "other nodes have sent {0} bytes about communicators that no rank of this node has made. Look what \
+         the ranks of this node do"
     )]
     TooMuchUnclaimed(usize),
     /// The processes of the ranks cannot be watched.

@@ -5,17 +5,17 @@
 //!
 //! * [`ucx`] for real networks, over whatever the UCX library finds (InfiniBand, RoCE, shared memory,
 //!   TCP). The library is loaded at run time, so that evenkeel also runs without it;
-//! * [`tls`] for networks on which other processes may listen and speak: TLS over TCP, between nodes that share
-//!   a secret;
+//! * [`tls`] for networks on which other processes may listen and speak: TLS over TCP, between nodes that
+//!   share a secret;
 //! * [`segment_wire`] for "nodes" that are processes of one machine;
 //! * [`virtual_network`], in one process and in virtual time, with delay, loss, duplication, overtaking,
 //!   partitions, frozen and dead nodes, the same for the same seed.
 //!
 //! All pass the same tests (`tests/conformance.rs`).
 //!
-//! May use: libc, the segment, UCX through the dynamic loader, rustls. Must never: know what a message means, wait
-//! without a bound, or take a node for dead because it is slow. It reports when the *network* gave a node up;
-//! everything else is for those above.
+//! May use: libc, the segment, UCX through the dynamic loader, rustls. Must never: know what a message means,
+//! wait without a bound, or take a node for dead because it is slow. It reports when the *network* gave a
+//! node up; everything else is for those above.
 //!
 //! ```
 //! use evenkeel_fabric::virtual_network::{Faults, VirtualNetwork};

@@ -144,10 +144,12 @@ options! {
     /// such hardware and UCX, and otherwise `tls`.
     FABRIC { name: "fabric", env: "EVENKEEL_FABRIC", default: "auto", values: "auto|tls|ucx" }
 
-    /// The network over which agents reach each other by `tls`. `auto` finds one that the nodes have in common.
-    /// Otherwise name an interface (`eth0`) or a network (`10.1.0.0/16`). Agents listen on their address in
-    /// that network. With `any` they listen on all addresses.
-    NETWORK { name: "network", env: "EVENKEEL_NETWORK", default: "auto", values: "auto|any|INTERFACE|NETWORK" }
+    /// The network over which agents reach each other by `tls`. `auto` finds one that the nodes have in
+    /// common. Otherwise name an interface (`eth0`) or a network (`10.1.0.0/16`). Agents listen on their
+    /// address in that network. With `any` they listen on all addresses.
+    NETWORK {
+        name: "network", env: "EVENKEEL_NETWORK", default: "auto", values: "auto|any|INTERFACE|NETWORK"
+    }
 
     /// The ports on which agents may listen for `tls`, for firewalls (`10000-10100`). Each agent takes one.
     /// Without this option the kernel chooses a free one.

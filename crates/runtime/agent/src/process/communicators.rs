@@ -8,8 +8,9 @@ use evenkeel_engine::job::node::Node;
 use evenkeel_fabric::NodeId;
 use std::collections::{HashMap, VecDeque};
 
-/// Bytes of messages that are kept for communicators that are not attached yet, with [`MESSAGE_BYTES`] for each
-/// message. A node runs ahead of the others by 64 collectives of a communicator at most, so a job needs less.
+/// Bytes of messages that are kept for communicators that are not attached yet, with [`MESSAGE_BYTES`] for
+/// each message. A node runs ahead of the others by 64 collectives of a communicator at most, so a job needs
+/// less.
 const MAX_UNCLAIMED_BYTES: usize = 256 << 20;
 /// What keeping a message takes besides its data.
 const MESSAGE_BYTES: usize = 128;

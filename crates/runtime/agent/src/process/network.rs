@@ -1,7 +1,7 @@
 //! What carries the agent's messages to other nodes: TLS, or UCX over hardware for RDMA.
 //!
-//! Every agent opens what it can and tells the others where it is reached; then all of them choose alike, from
-//! what all have told.
+//! Every agent opens what it can and tells the others where it is reached; then all of them choose alike,
+//! from what all have told.
 
 use crate::error::AgentError;
 use evenkeel_engine::job::agent_commands::{AgentInfo, FabricAddresses, NodeSetup};
@@ -180,8 +180,8 @@ fn ports(text: &str) -> Result<RangeInclusive<u16>, AgentError> {
     }
 }
 
-/// Whether this machine has a device for RDMA with a connected port that UCX can use. Those of Amazon (EFA) are
-/// left out: older versions of UCX reach them over TCP alone.
+/// Whether this machine has a device for RDMA with a connected port that UCX can use. Those of Amazon (EFA)
+/// are left out: older versions of UCX reach them over TCP alone.
 fn has_rdma(devices: &Path) -> bool {
     let entries = |path: &Path| std::fs::read_dir(path).into_iter().flatten().flatten();
     let is_connected = |device: &Path| {

@@ -89,8 +89,8 @@ pub(super) fn addresses(choice: &NetworkChoice) -> io::Result<Vec<InterfaceAddre
     Ok(found)
 }
 
-/// Name and address of each interface that is up and connected. IPv6 addresses that hold for one link only are left out:
-/// they mean something together with an interface's number alone.
+/// Name and address of each interface that is up and connected. IPv6 addresses that hold for one link only
+/// are left out: they mean something together with an interface's number alone.
 fn interfaces() -> io::Result<Vec<(String, InterfaceAddress)>> {
     let mut found = Vec::new();
     // SAFETY: the list is freed once, after the last access; each entry's address is read as what its family

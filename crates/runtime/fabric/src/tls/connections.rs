@@ -184,8 +184,8 @@ impl Connections {
         write_and_watch(&self.poller, key, connection)
     }
 
-    /// Looks at all connections, and waits for `longest` at most until one is ready. Adds what has happened to
-    /// `events`. Returns whether the time has come that was asked for by [`Connections::call_at`].
+    /// Looks at all connections, and waits for `longest` at most until one is ready. Adds what has happened
+    /// to `events`. Returns whether the time has come that was asked for by [`Connections::call_at`].
     pub fn progress(&mut self, longest: Duration, events: &mut Vec<ConnectionEvent>) -> bool {
         let mut ready = std::mem::take(&mut self.ready);
         self.poller.wait(longest, &mut ready);

@@ -6,7 +6,7 @@
 //! 0 kind | 1 zero | 4 length of the body | 8 body
 //!
 //! MORE, LAST   a part of a message, and its last part
-//! PUT          0 at | 8 ticket, or 0 if more parts follow | 16 place of the flag, or all ones | 24 flag | 32 data
+//! PUT          0 at | 8 ticket, 0 if more follows | 16 place of the flag, or all ones | 24 flag | 32 data
 //! ATOMIC       0 at | 8 ticket | 16 operation | 24 operand | 32 second operand | 40
 //! DONE         0 ticket | 8 old value | 16
 //! ```

@@ -2,7 +2,7 @@
 //! a connection is looked at before that, not even by the TLS library.
 //!
 //! ```text
-//! 0 "evenkeel" | 8 node that connects | 12 node that is meant | 16 random bytes | 32 HMAC-SHA256 of 0..32 | 64
+//! 0 "evenkeel" | 8 connecting node | 12 node that is meant | 16 random bytes | 32 HMAC-SHA256 of 0..32 | 64
 //! ```
 //!
 //! A process that has recorded a greeting can send it again. It then comes as far as the TLS handshake, for

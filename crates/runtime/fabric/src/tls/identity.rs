@@ -1,8 +1,8 @@
 //! The keys by which the nodes of a job recognize each other in TLS handshakes.
 //!
-//! Each node has an Ed25519 key pair, derived from the job's secret and the node's number. So every node knows
-//! the public keys of all others, and no certificate is needed: the nodes send raw public keys (RFC 7250), and
-//! each compares what it is sent with the one key that it expects.
+//! Each node has an Ed25519 key pair, derived from the job's secret and the node's number. So every node
+//! knows the public keys of all others, and no certificate is needed: the nodes send raw public keys (RFC
+//! 7250), and each compares what it is sent with the one key that it expects.
 
 use super::secret::JobSecret;
 use crate::node::NodeId;

@@ -10,11 +10,11 @@
 //! secret. Then comes the handshake, in which each end shows that it has the private key of the node that it
 //! says it is ([`identity`]). Only then is anything read of what it sends ([`frame`]).
 //!
-//! What another process can make a node spend is bounded: [`MAX_GREETING`] connections without a greeting, for
-//! [`GREETING_TIME`] each, of which each costs a descriptor and 64 bytes; and [`MAX_HANDSHAKING`] connections
-//! in a handshake, for [`HANDSHAKE_TIME`] each, of which each takes 200 KiB at most. The latter needs a
-//! greeting that was recorded on the network. A node of the job makes this one keep one frame, one message
-//! ([`MAX_MESSAGE_BYTES`]) and, while it takes nothing, [`MAX_UNSENT_BYTES`].
+//! What another process can make a node spend is bounded: [`MAX_GREETING`] connections without a greeting,
+//! for [`GREETING_TIME`] each, of which each costs a descriptor and 64 bytes; and [`MAX_HANDSHAKING`]
+//! connections in a handshake, for [`HANDSHAKE_TIME`] each, of which each takes 200 KiB at most. The latter
+//! needs a greeting that was recorded on the network. A node of the job makes this one keep one frame, one
+//! message ([`MAX_MESSAGE_BYTES`]) and, while it takes nothing, [`MAX_UNSENT_BYTES`].
 //!
 //! May use: rustls, ring, sockets. Must never: use bytes of a connection before its other end is known, or
 //! reserve memory for a length that it has not checked.

@@ -13,8 +13,8 @@ use rustls::unbuffered::{
 
 /// Bytes of a peer that are encrypted together at most: what a TLS record holds.
 pub(super) const MAX_RECORD_BYTES: usize = 16 * 1024;
-/// Room for what a session mostly writes at once: a record with its head and tag, or a flight of a handshake.
-const RECORD_ROOM: usize = MAX_RECORD_BYTES + 512;
+/// Room for what a session writes beside content: heads and tags, and a change of keys.
+const OVERHEAD_ROOM: usize = 256;
 
 /// A session over one connection.
 pub(super) enum Session {
@@ -98,8 +98,8 @@ impl Session {
         }
     }
 
-    /// Encrypts bytes for the peer, at most [`MAX_RECORD_BYTES`], behind what is in `outgoing`. `incoming` are
-    /// the bytes of the connection that have not been used.
+    /// Encrypts bytes for the peer, at most [`MAX_RECORD_BYTES`], behind what is in `outgoing`. `incoming`
+    /// are the bytes of the connection that have not been used.
     pub fn encrypt(
         &mut self,
         incoming: &mut [u8],
@@ -152,7 +152,7 @@ fn handle<Data, E>(
             Ok(Step::Continue)
         }
         ConnectionState::EncodeTlsData(mut data) => {
-            with_room(outgoing, |room| match data.encode(room) {
+            with_room(outgoing, OVERHEAD_ROOM, |room| match data.encode(room) {
                 Err(EncodeError::InsufficientSize(error)) => Err(Some(error)),
                 Err(EncodeError::AlreadyEncoded) => Err(None),
                 Ok(written) => Ok(written),
@@ -179,7 +179,8 @@ fn write_step<Data>(
 ) -> Result<bool, Error> {
     match state {
         ConnectionState::WriteTraffic(mut traffic) => {
-            with_room(outgoing, |room| {
+            let length = if let Content::Bytes(bytes) = content { bytes.len() } else { 0 };
+            with_room(outgoing, length + OVERHEAD_ROOM, |room| {
                 let written = match content {
                     Content::Bytes(bytes) => traffic.encrypt(bytes, room),
                     Content::Close => traffic.queue_close_notify(room),
@@ -202,14 +203,14 @@ fn write_step<Data>(
     }
 }
 
-/// Lets `write` write behind what is in `outgoing`, again with more room if it wants more. Its error is None if
-/// more room does not help.
+/// Lets `write` write behind what is in `outgoing`, with so much room, and again with more if it wants more.
+/// Its error is None if more room does not help.
 fn with_room(
     outgoing: &mut Vec<u8>,
+    mut room: usize,
     mut write: impl FnMut(&mut [u8]) -> Result<usize, Option<InsufficientSizeError>>,
 ) -> Result<(), Error> {
     let begin = outgoing.len();
-    let mut room = RECORD_ROOM;
     loop {
         outgoing.resize(begin + room, 0);
         match write(&mut outgoing[begin..]) {

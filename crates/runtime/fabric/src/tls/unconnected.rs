@@ -39,8 +39,8 @@ pub struct UnconnectedWire {
     memory: Memory,
 }
 
-/// Takes a port of a network, with `memory_bytes` that the other nodes may write into. `ports`: those that may
-/// be used; 0 to 0: any port that is free.
+/// Takes a port of a network, with `memory_bytes` that the other nodes may write into. `ports`: those that
+/// may be used; 0 to 0: any port that is free.
 ///
 /// # Errors
 /// If there is no such network here, or no port is free.

@@ -1,5 +1,5 @@
-//! What other processes on the network can do to a job, and what they cannot. Each rule that keeps them out is
-//! also left out once, to show that the test would notice.
+//! What other processes on the network can do to a job, and what they cannot. Each rule that keeps them out
+//! is also left out once, to show that the test would notice.
 
 mod content;
 mod frames;
