@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Compares TLS and UCX over TCP between agents, in turns on virtual hosts of this machine.
 
-Prints medians over rounds and, in brackets, the smallest and largest value, in microseconds: for a barrier and
-an allreduce the mean over ranks and calls, for a broadcast the time until the slowest rank returns.
+Prints medians over rounds and, in brackets, the smallest and largest value, in microseconds: for a barrier
+and an allreduce the mean over ranks and calls, for a broadcast the time until the slowest rank returns.
 
     python3 bench/nodes/fabrics.py --rounds 11 --cells 2x1,4x1
 """

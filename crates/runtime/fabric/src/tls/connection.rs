@@ -61,6 +61,8 @@ pub(super) struct Connection {
     unsent: Vec<u8>,
     /// How many bytes of `unsent` the kernel has taken.
     sent: usize,
+    /// Whether the kernel takes no more. What the other end has sent before can still be read.
+    is_write_closed: bool,
     frames: FrameReader,
 }
 
@@ -78,6 +80,7 @@ impl Connection {
             unread: Vec::new(),
             unsent: Vec::new(),
             sent: 0,
+            is_write_closed: false,
             frames: FrameReader::default(),
         }
     }
@@ -165,20 +168,19 @@ impl Connection {
         self.unsent.len() - self.sent
     }
 
-    /// Gives the kernel what it takes.
-    pub fn write(&mut self) -> Result<(), ConnectionError> {
-        while self.sent < self.unsent.len() {
+    /// Gives the kernel what it takes. If the connection has ended, the rest is dropped: reading finds out why,
+    /// after what the other end has said last.
+    pub fn write(&mut self) {
+        while self.sent < self.unsent.len() && !self.is_write_closed {
             match self.socket.write(&self.unsent[self.sent..]) {
-                Ok(0) => return Err(ConnectionError::Ended),
                 Ok(taken) => self.sent += taken,
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
-                Err(error) => return Err(error.into()),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return,
+                Err(_) => self.is_write_closed = true,
             }
         }
         self.unsent.clear();
         self.sent = 0;
-        Ok(())
     }
 
     /// Bytes that the other end's kernel has not acknowledged.

@@ -356,7 +356,7 @@ impl Connections {
             return Ok(false);
         }
         if write {
-            connection.write()?;
+            connection.write();
             if connection.unwritten() == 0 && connection.stage == Stage::Established {
                 events.push(ConnectionEvent::Written { node });
             }
@@ -371,7 +371,11 @@ impl Connections {
             Some(node) if was_established || connection.is_outgoing => {
                 events.push(ConnectionEvent::Failed { node, was_established, error });
             }
-            Some(_) => self.refuse(&connection, "its handshake fails"),
+            Some(_) if matches!(error, ConnectionError::Tls(_)) => {
+                self.refuse(&connection, "its handshake fails");
+            }
+            // A node may have given up, because this one was slow to answer.
+            Some(_) => {}
             None => self.refuse(&connection, "it sends no greeting"),
         }
     }
@@ -381,7 +385,7 @@ fn write_and_watch(poller: &Poller, key: u64, connection: &mut Connection) -> Re
     if connection.stage == Stage::Connecting {
         return Ok(());
     }
-    connection.write()?;
+    connection.write();
     let wants_room = connection.unwritten() > 0;
     if connection.watches_writes != wants_room {
         poller.set_writes(&connection.socket, key, wants_room)?;

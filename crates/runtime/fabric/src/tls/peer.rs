@@ -15,7 +15,8 @@ const LONGEST_DELAY: Duration = Duration::from_millis(250);
 
 /// Attempts to connect to a node.
 struct Attempts {
-    since: Instant,
+    /// Since when the network says that the node cannot be reached.
+    unreachable_since: Option<Instant>,
     delay: Duration,
     /// When to try again; None: an attempt is under way.
     next: Option<Instant>,
@@ -71,7 +72,11 @@ impl Peer {
         self.outgoing.is_some() || self.incoming.is_some()
     }
 
+    /// Adds a frame to what waits. To a node that is leaving nothing is sent.
     pub fn enqueue(&mut self, frame: OutgoingFrame) {
+        if self.is_leaving {
+            return;
+        }
         self.waiting += frame.len();
         self.queue.push_back(frame);
     }
@@ -104,15 +109,29 @@ impl Peer {
     }
 
     /// Whether a frame has been sent in part.
-    pub fn is_amid_frame(&self) -> bool {
+    fn is_amid_frame(&self) -> bool {
         self.begun > 0
+    }
+
+    /// A connection is gone over which the node has said that it sends no more. It does not read either.
+    pub fn leaves(&mut self, key: u64) {
+        self.is_leaving = true;
+        for place in [&mut self.outgoing, &mut self.incoming] {
+            place.take_if(|known| *known == key);
+        }
+        self.clear();
+    }
+
+    /// Drops what waits.
+    fn clear(&mut self) {
+        self.queue.clear();
+        (self.begun, self.waiting) = (0, 0);
     }
 
     /// Gives the node up.
     pub fn lose(&mut self, why: String) {
         self.loss = Some(why);
-        self.queue.clear();
-        (self.begun, self.waiting) = (0, 0);
+        self.clear();
         (self.outgoing, self.incoming, self.attempts) = (None, None, None);
     }
 
@@ -123,17 +142,21 @@ impl Peer {
         }
         match &mut self.attempts {
             None => {
-                self.attempts = Some(Attempts { since: now, delay: FIRST_DELAY, next: None });
+                self.attempts = Some(Attempts { unreachable_since: None, delay: FIRST_DELAY, next: None });
                 true
             }
             Some(attempts) => attempts.next.take_if(|next| *next <= now).is_some(),
         }
     }
 
-    /// The attempt has failed. Returns when to try again; None: it has been tried for long enough.
-    pub fn attempt_failed(&mut self, now: Instant) -> Option<Instant> {
+    /// The attempt has failed; `is_slow`: only because the node has not answered in time, which says nothing
+    /// about whether it lives. Returns when to try again; None: it has been tried for long enough.
+    pub fn attempt_failed(&mut self, now: Instant, is_slow: bool) -> Option<Instant> {
         let attempts = self.attempts.as_mut()?;
-        if now.duration_since(attempts.since) >= CONNECT_TIME || self.is_leaving {
+        let since = *attempts.unreachable_since.get_or_insert(now);
+        if is_slow {
+            attempts.unreachable_since = None;
+        } else if now.duration_since(since) >= CONNECT_TIME || self.is_leaving {
             return None;
         }
         let next = now + attempts.delay;
@@ -186,7 +209,7 @@ mod tests {
         let mut peer = Peer::new(None);
         let (start, mut now, mut count) = (Instant::now(), Instant::now(), 0);
         assert!(peer.begin_attempt(now) && !peer.begin_attempt(now), "one is under way");
-        while let Some(next) = peer.attempt_failed(now) {
+        while let Some(next) = peer.attempt_failed(now, false) {
             assert!(!peer.begin_attempt(now), "not yet");
             now = next;
             assert!(peer.begin_attempt(now));
@@ -195,5 +218,14 @@ mod tests {
         let took = now.duration_since(start);
         assert!((CONNECT_TIME..CONNECT_TIME + LONGEST_DELAY).contains(&took), "{took:?}");
         assert!((60..80).contains(&count), "{count}");
+    }
+
+    #[test]
+    fn a_node_that_is_slow_is_tried_for_ever() {
+        let (mut peer, mut now) = (Peer::new(None), Instant::now());
+        for _ in 0..10_000 {
+            assert!(peer.begin_attempt(now));
+            now = peer.attempt_failed(now, true).expect("it may live");
+        }
     }
 }

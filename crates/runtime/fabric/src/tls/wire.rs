@@ -155,7 +155,8 @@ impl TlsWire {
 
     fn attempt_failed(&mut self, to: NodeId, error: &ConnectionError) {
         let peer = &mut self.peers[to.index()];
-        match peer.attempt_failed(Instant::now()) {
+        let is_slow = matches!(error, ConnectionError::TookTooLong);
+        match peer.attempt_failed(Instant::now(), is_slow) {
             Some(next) => self.connections.call_at(Some(next)),
             // What waits can go over the connection that the node has made.
             None if peer.is_connected() => peer.attempt_succeeded(),
@@ -238,11 +239,8 @@ impl TlsWire {
     /// A node sends no more over a connection. Once it has no other one, it is gone.
     fn left(&mut self, key: u64, node: NodeId) {
         let peer = &mut self.peers[node.index()];
-        peer.is_leaving = true;
-        for place in [&mut peer.outgoing, &mut peer.incoming] {
-            place.take_if(|known| *known == key);
-        }
-        if !peer.is_connected() || peer.is_amid_frame() {
+        peer.leaves(key);
+        if !peer.is_connected() {
             self.lose(node, "it has closed its connection".into());
         }
     }
