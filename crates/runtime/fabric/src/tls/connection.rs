@@ -138,15 +138,16 @@ impl Connection {
             Ok(())
         };
         let advanced = session.advance(incoming, &mut self.unsent, |bytes| reader.read(bytes, &mut take));
+        // Also if what follows the handshake is wrong: then it is the node that has sent it.
+        if self.stage == Stage::Handshaking && !session.is_handshaking() {
+            self.stage = Stage::Established;
+            self.deadline = None;
+        }
         let Advanced { used, is_closed } = advanced.map_err(from_session)?;
         self.unread.clear();
         self.unread.extend_from_slice(&incoming[used..]);
         if self.unread.len() > MAX_UNREAD_BYTES {
             return Err(rustls::Error::General("a record without end".into()).into());
-        }
-        if self.stage == Stage::Handshaking && !session.is_handshaking() {
-            self.stage = Stage::Established;
-            self.deadline = None;
         }
         Ok(is_closed)
     }
@@ -183,8 +184,20 @@ impl Connection {
         self.sent = 0;
     }
 
+    /// Whether the other end's kernel may still take what was sent. Drops what comes: bytes that are not read
+    /// here would make this kernel drop what is still to be sent.
+    pub fn is_closing(&mut self, buffer: &mut [u8]) -> bool {
+        self.write();
+        match self.socket.read(buffer) {
+            Ok(0) => return false,
+            Err(error) if !is_temporary(&error) => return false,
+            _ => {}
+        }
+        self.unwritten() > 0 || self.unacknowledged() > 0
+    }
+
     /// Bytes that the other end's kernel has not acknowledged.
-    pub fn unacknowledged(&self) -> usize {
+    fn unacknowledged(&self) -> usize {
         let mut bytes: libc::c_int = 0;
         // SAFETY: an open socket, and a place for a number.
         let code = unsafe { libc::ioctl(self.socket.as_raw_fd(), libc::TIOCOUTQ, &mut bytes) };

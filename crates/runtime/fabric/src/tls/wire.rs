@@ -383,24 +383,24 @@ impl SleepingWire for TlsWire {
 }
 
 impl Drop for TlsWire {
-    /// Says goodbye, and waits for a while until the other nodes' kernels have what was sent: bytes that are
-    /// not read here would make this kernel drop what is still to be sent.
+    /// Says that this end sends no more, and waits for a while until the other nodes' kernels have what was sent.
     fn drop(&mut self) {
-        let established: Vec<u64> =
+        let mut closing: Vec<u64> =
             self.peers.iter().flat_map(|peer| [peer.outgoing, peer.incoming]).flatten().collect();
-        for &key in &established {
-            let closed = self.connections.get_mut(key).map(|connection| connection.encrypt_close());
-            if let Some(Ok(())) = closed {
-                let _ = self.connections.write(key);
-            }
-        }
-        let until = Instant::now() + CLOSING;
-        let mut is_pending = |key: &u64| {
-            let _ = self.connections.write(*key);
+        closing.retain(|key| {
             let connection = self.connections.get_mut(*key);
-            connection.is_some_and(|c| c.unwritten() > 0 || c.unacknowledged() > 0)
-        };
-        while established.iter().any(&mut is_pending) && Instant::now() < until {
+            connection.is_some_and(|connection| connection.encrypt_close().is_ok())
+        });
+        let until = Instant::now() + CLOSING;
+        let mut buffer = [0; 4096];
+        loop {
+            closing.retain(|key| {
+                let connection = self.connections.get_mut(*key);
+                connection.is_some_and(|connection| connection.is_closing(&mut buffer))
+            });
+            if closing.is_empty() || Instant::now() >= until {
+                return;
+            }
             std::thread::sleep(Duration::from_micros(100));
         }
     }

@@ -45,7 +45,6 @@ fn mutate(random: &mut Xoshiro256PlusPlus, bytes: &mut Vec<u8>) {
 
 #[test]
 fn mutated_frames_of_one_node_disturb_no_other() {
-    let mut lost = 0;
     for seed in 0..ROUNDS {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
         let mut wires = job(3);
@@ -78,11 +77,9 @@ fn mutated_frames_of_one_node_disturb_no_other() {
             }
             is_lost // its connection has ended in any case
         });
-        lost += 1;
         assert_undisturbed(&mut wires, [0, 1]);
         drop(last);
     }
-    assert_eq!(lost, ROUNDS);
 }
 
 /// What an operation names is checked against the memory before it is carried out.
