@@ -1,3 +1,4 @@
+#define _DEFAULT_SOURCE /* explicit_bzero */
 #include "world/start.h"
 #include "gate/deferral.h"
 #include "gate/gate.h"
@@ -51,7 +52,9 @@ static int exchange_agent_infos(int size, int rank, ek_agent_info *infos, int *c
     MPI_Request request = ek_handles.request_null;
     int code = ek_host.Iallgatherv(&mine, counts[rank], ek_handles.byte, infos, counts, starts,
                                    ek_handles.byte, ek_handles.world, &request);
-    return ek_start_await(code, &request); /* until then `mine` must stay */
+    code = ek_start_await(code, &request); /* until then `mine` must stay */
+    explicit_bzero(&mine, sizeof mine);
+    return code;
 }
 
 /* If there are several nodes, their first ranks start the agents, and all ranks are told of them. */
@@ -79,6 +82,8 @@ static int start_agents(int size, int rank)
     }
     if (!code)
         ek_nodes_agree(joined, size);
+    if (infos) /* the job's secret is among them */
+        explicit_bzero(infos, (size_t)nodes * sizeof *infos);
     free(infos);
     free(counts);
     free(joined);

@@ -2,6 +2,7 @@
 
 use crate::message::MessageError;
 use evenkeel_engine::job::agent_commands::CommandError;
+use evenkeel_fabric::tls::{NetworkChoiceError, TlsError};
 use evenkeel_fabric::ucx::UcxError;
 use evenkeel_schedule::Place;
 use evenkeel_segment::memory::SegmentError;
@@ -77,9 +78,36 @@ pub enum AgentError {
     /// The rank that has started the agent does not listen.
     #[error("the rank that has started it does not listen: {0}")]
     NoListener(std::io::Error),
-    /// The fabric cannot be opened.
+    /// UCX cannot be opened.
     #[error("{0}")]
-    Fabric(#[from] UcxError),
+    Ucx(#[from] UcxError),
+    /// The fabric over TLS cannot be opened.
+    #[error("{0}")]
+    Tls(#[from] TlsError),
+    /// The option for the network has no such value.
+    #[error("{0}")]
+    UnknownNetwork(#[from] NetworkChoiceError),
+    /// The option for the fabric has no such value.
+    #[error("'{0}' names no fabric; EVENKEEL_FABRIC is auto, tls or ucx")]
+    UnknownFabric(String),
+    /// The option for the ports has no such value.
+    #[error("'{0}' names no ports; write EVENKEEL_PORTS=10000-10100, for example")]
+    UnknownPorts(String),
+    /// UCX is asked for, and there is nothing for it to use.
+    #[error(
+        "there is no hardware for RDMA here, and without UCX_TLS agents do not let UCX use TCP. Leave \
+         EVENKEEL_FABRIC at auto"
+    )]
+    NoRdma,
+    /// The agents have opened different fabrics.
+    #[error("the nodes have no fabric in common. Set EVENKEEL_FABRIC to the same value on all of them")]
+    NoCommonFabric,
+    /// Other nodes have sent too much about communicators that are not known here.
+    #[error(
+        "other nodes have sent {0} bytes about communicators that no rank of this node has made. Look what \
+         the ranks of this node do"
+    )]
+    TooMuchUnclaimed(usize),
     /// The processes of the ranks cannot be watched.
     #[error("the ranks of this node cannot be watched: {0}. Check the limit of open files (ulimit -n)")]
     NoWatch(std::io::Error),

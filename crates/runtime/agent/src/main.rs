@@ -7,11 +7,11 @@ use evenkeel_agent::error::AgentError;
 use evenkeel_agent::process::agent::Agent;
 use evenkeel_agent::process::command_pipe::CommandPipe;
 use evenkeel_agent::process::daemon;
-use evenkeel_engine::job::agent_commands::AgentInfo;
+use evenkeel_agent::process::network::OpenedFabrics;
+use evenkeel_engine::job::agent_commands::{AgentInfo, FabricAddresses};
 use evenkeel_engine::job::agent_process::INHERITED;
 use evenkeel_engine::job::process_info::boot_id;
 use evenkeel_engine::spanning::agent_node::open_node;
-use evenkeel_fabric::{NodeId, ucx};
 use evenkeel_options as options;
 use std::fs::File;
 use std::io::{IsTerminal, Write};
@@ -19,10 +19,6 @@ use std::os::fd::{FromRawFd, RawFd};
 use std::process::ExitCode;
 use std::time::Duration;
 
-/// Bytes that other nodes may write into by themselves. Agents use messages only, and UCX needs some memory.
-const EXPOSED_BYTES: usize = 4096;
-/// How many connections UCX is told to expect.
-const EXPECTED_NODES: usize = 8;
 /// How long a node may be silent, in milliseconds: where the option says nothing that is a number, and at
 /// least.
 const DEFAULT_PATIENCE_MS: u64 = 2000;
@@ -61,8 +57,8 @@ fn is_open(fd: RawFd) -> bool {
 /// Tells of itself, waits until it is set up, and works until the ranks have ended. `pipe`: the number of the
 /// descriptor that `commands` is.
 fn serve(pipe: RawFd, commands: File, mut info: File) -> Result<(), AgentError> {
-    let opened = ucx::open(EXPECTED_NODES, EXPOSED_BYTES, &ucx::EAGER)?;
-    let bytes = postcard::to_allocvec(&info_of_this_agent(pipe, opened.address()));
+    let opened = OpenedFabrics::open()?;
+    let bytes = postcard::to_allocvec(&info_of_this_agent(pipe, opened.addresses()));
     info.write_all(&bytes.expect("it is plain data")).map_err(AgentError::NoListener)?;
     drop(info);
     let mut commands = CommandPipe::new(commands);
@@ -78,15 +74,14 @@ fn serve(pipe: RawFd, commands: File, mut info: File) -> Result<(), AgentError> 
         "this node's agent is set up"
     );
     commands.set_nonblocking();
-    let addresses: Vec<Vec<u8>> = setup.nodes.iter().map(|node| node.address.clone()).collect();
-    let wire = opened.connect(NodeId(setup.node), &addresses)?;
+    let network = opened.connect(&setup)?;
     let world = open_node(&setup)?;
     let patience_ms = options::NODE_PATIENCE_MS.get().parse().unwrap_or(DEFAULT_PATIENCE_MS);
     let patience = Duration::from_millis(patience_ms.max(MIN_PATIENCE_MS));
-    Agent::new(world, setup, wire, commands, patience)?.run()
+    Agent::new(world, setup, network, commands, patience)?.run()
 }
 
-fn info_of_this_agent(pipe: RawFd, address: &[u8]) -> AgentInfo {
+fn info_of_this_agent(pipe: RawFd, addresses: FabricAddresses) -> AgentInfo {
     let read = |path| std::fs::read(path).ok();
     let host = read("/proc/sys/kernel/hostname");
     AgentInfo {
@@ -94,6 +89,6 @@ fn info_of_this_agent(pipe: RawFd, address: &[u8]) -> AgentInfo {
         pipe,
         host: host.map_or("?".into(), |name| String::from_utf8_lossy(&name).trim().to_string()),
         boot: boot_id(),
-        address: address.to_vec(),
+        addresses,
     }
 }

@@ -204,8 +204,10 @@ impl Header {
         let (header, _) = bytes.split_at_checked(HEADER_BYTES)?;
         let eight = |at: usize| u64::from_le_bytes(header[at..at + 8].try_into().expect("eight bytes"));
         let four = |at: usize| u32::from_le_bytes(header[at..at + 4].try_into().expect("four bytes"));
-        let kind = Kind::ALL.into_iter().find(|kind| *kind as u8 == header[8])?;
-        (eight(0) == job).then_some(Header {
+        // First of all, and as one comparison of two words: it takes as long wherever they differ.
+        let is_of_job = eight(0) == job;
+        let kind = Kind::ALL.into_iter().find(|kind| is_of_job && *kind as u8 == header[8])?;
+        Some(Header {
             kind,
             stream: if header[9] == 0 { Stream::Blocking } else { Stream::Nonblocking },
             turn: u16::from_le_bytes([header[10], header[11]]),

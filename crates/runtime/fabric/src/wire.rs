@@ -3,6 +3,7 @@
 use crate::memory::{Atomic, Memory, WordWrite};
 use crate::node::NodeId;
 use bytes::Bytes;
+use std::os::fd::RawFd;
 use std::time::Duration;
 
 /// Names an operation that was begun on one wire.
@@ -55,6 +56,9 @@ pub enum WireError {
     /// A word's offset is no multiple of 8.
     #[error("a word lies at a multiple of 8, and {0} is none")]
     Misaligned(usize),
+    /// The message is longer than the wire takes.
+    #[error("a message of {0} bytes is too long: {1} are the maximum")]
+    TooLong(usize, usize),
     /// The network has given the node up.
     #[error("the network gave {node} up: {why}")]
     Lost {
@@ -114,6 +118,22 @@ pub trait Wire {
 
     /// Sleeps until there may be an event, at most for `longest`.
     fn wait(&mut self, longest: Duration);
+}
+
+/// A wire whose user sleeps for other things, too, and therefore in a system call of its own.
+pub trait SleepingWire: Wire {
+    /// The next event that was there when the wire last looked at the network. Does not look again.
+    fn next_event(&mut self) -> Option<Event>;
+
+    /// Prepares for sleep: returns a descriptor that becomes readable when there may be an event. None if
+    /// there is one already, or if the wire cannot sleep.
+    fn arm(&mut self) -> Option<RawFd>;
+
+    /// Whether all that was to be sent is on its way.
+    fn is_flushed(&mut self) -> bool;
+
+    /// Whether the wire has to be called now and then although its descriptor is not readable.
+    fn must_be_called(&self) -> bool;
 }
 
 /// Checks that a node exists.

@@ -1,6 +1,7 @@
 //! What every wire promises, tested with every wire there is.
 
 use evenkeel_fabric::segment_wire::bytes_needed;
+use evenkeel_fabric::tls::{self, JobSecret, TlsWire};
 use evenkeel_fabric::ucx::{UcxError, UcxWire, UnconnectedWire, library, open};
 use evenkeel_fabric::virtual_network::{Faults, VirtualNetwork};
 use evenkeel_fabric::{Atomic, Event, NodeId, SegmentWire, Ticket, Wire, WireError, WordWrite};
@@ -31,6 +32,17 @@ fn in_a_segment(nodes: usize) -> Vec<SegmentWire> {
     (0..nodes as u32)
         .map(|node| SegmentWire::new(Arc::clone(&segment), NodeId(node), nodes, MEMORY).unwrap())
         .collect()
+}
+
+fn over_tls(nodes: usize) -> Vec<TlsWire> {
+    let network = "127.0.0.1".parse().unwrap();
+    let opened: Vec<_> = (0..nodes).map(|_| tls::open(&network, &(0..=0), MEMORY).unwrap()).collect();
+    let addresses: Vec<_> = opened.iter().map(|end| end.address().to_vec()).collect();
+    let secret = JobSecret::new([5; tls::SECRET_BYTES]);
+    let connect = |(node, end): (usize, tls::UnconnectedWire)| {
+        end.connect(NodeId(node as u32), &secret, &addresses).unwrap()
+    };
+    opened.into_iter().enumerate().map(connect).collect()
 }
 
 /// Lets all wires act in turns until `is_enough` of an event.
@@ -185,6 +197,11 @@ macro_rules! of_every_wire {
         #[test]
         fn in_a_segment() {
             super::$test(super::in_a_segment(3));
+        }
+
+        #[test]
+        fn over_tls() {
+            super::$test(super::over_tls(3));
         }
 
         /// Over whatever UCX chooses here.

@@ -132,11 +132,28 @@ options! {
     TABLE { name: "table", env: "EVENKEEL_TABLE", default: "", values: "FILE" }
 
     /// Who carries collectives of communicators that span several nodes. `library`: the MPI library.
-    /// `agents`: evenkeel, with one small process on each node, if UCX is installed on all of them. With
+    /// `agents`: evenkeel, with one small process on each node. With
     /// agents no collective waits for a process that is descheduled on another node. Agents are new, and
     /// slower than the libraries on quiet machines with one or two ranks per node, so they are not the
     /// default.
     NODES { name: "nodes", env: "EVENKEEL_NODES", default: "library", values: "library|agents" }
+
+    /// What carries the agents' messages between nodes (`--nodes agents`). `tls`: TCP, encrypted, and only
+    /// between agents that know a secret that is made for the job. `ucx`: the UCX library over hardware for
+    /// RDMA, which encrypts nothing; UCX uses TCP only if UCX_TLS names it. `auto` is `ucx` if all nodes have
+    /// such hardware and UCX, and otherwise `tls`.
+    FABRIC { name: "fabric", env: "EVENKEEL_FABRIC", default: "auto", values: "auto|tls|ucx" }
+
+    /// The network over which agents reach each other by `tls`. `auto` finds one that the nodes have in
+    /// common. Otherwise name an interface (`eth0`) or a network (`10.1.0.0/16`). Agents listen on their
+    /// address in that network. With `any` they listen on all addresses.
+    NETWORK {
+        name: "network", env: "EVENKEEL_NETWORK", default: "auto", values: "auto|any|INTERFACE|NETWORK"
+    }
+
+    /// The ports on which agents may listen for `tls`, for firewalls (`10000-10100`). Each agent takes one.
+    /// Without this option the kernel chooses a free one.
+    PORTS { name: "ports", env: "EVENKEEL_PORTS", default: "", values: "FIRST-LAST" }
 
     /// How long a node that others wait for may stay silent before it counts as lost. evenkeel then ends the
     /// job and names the node.

@@ -44,7 +44,11 @@ pub fn agent(shims: &Result<Shims, LaunchError>, ucx: &[PathBuf]) -> String {
     };
     let fabric = match ucx.first() {
         Some(path) => path.display().to_string(),
-        None => "libucp.so.0 is missing; install UCX 1.11 or later (Debian's package libucx0)".to_string(),
+        None => {
+            "libucp.so.0 is missing; only hardware for RDMA needs it (UCX 1.11 or later, Debian's package \
+                 libucx0)"
+                .to_string()
+        }
     };
     format!("Several machines, --nodes agents\n  agent     {agent}\n  UCX       {fabric}\n\n")
 }

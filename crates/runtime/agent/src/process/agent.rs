@@ -10,12 +10,14 @@ use crate::process::first_death::FirstDeath;
 use crate::process::idle_strategy::IdleStrategy;
 use crate::process::liveness::{NodeLiveness, Verdict};
 use crate::process::local_ranks::LocalRanks;
+use crate::process::network::Network;
+use crate::process::refusals::Refusals;
 use crate::process::traffic::Traffic;
 use bytes::Bytes;
 use evenkeel_engine::job::agent_commands::{AgentCommand, NodeSetup, share_cores};
 use evenkeel_engine::job::node::Node;
-use evenkeel_fabric::ucx::UcxWire;
-use evenkeel_fabric::{Event, NodeId, Wire};
+use evenkeel_fabric::tls::JobSecret;
+use evenkeel_fabric::{Event, NodeId};
 use evenkeel_options as options;
 use evenkeel_segment::node_status::{LostNode, NodeLoss};
 use std::os::fd::RawFd;
@@ -23,9 +25,8 @@ use std::time::{Duration, Instant};
 
 /// Polls between two reads of the pipe, each of which is a system call.
 const PIPE_EVERY: u32 = 64;
-/// How long the agent sleeps at most while something is on its way out. While a connection is being made, UCX
-/// may need to be called without any event saying so.
-const FLUSH_INTERVAL: Duration = Duration::from_millis(1);
+/// How long the agent sleeps at most while the network has to be called although nothing says so.
+const CALL_INTERVAL: Duration = Duration::from_millis(1);
 /// How long the last messages may take to leave at the end.
 const MAX_LEAVING: Duration = Duration::from_secs(5);
 
@@ -33,7 +34,9 @@ const MAX_LEAVING: Duration = Duration::from_secs(5);
 pub struct Agent {
     world: &'static Node,
     setup: NodeSetup,
-    wire: UcxWire,
+    /// What the job's messages carry.
+    token: u64,
+    network: Network,
     pipe: CommandPipe,
     communicators: Communicators,
     /// What is to be sent.
@@ -42,6 +45,7 @@ pub struct Agent {
     traffic: Traffic,
     ranks: LocalRanks,
     first_death: FirstDeath,
+    refusals: Refusals,
     has_complained: bool,
 }
 
@@ -53,13 +57,14 @@ impl Agent {
     pub fn new(
         world: &'static Node,
         setup: NodeSetup,
-        wire: UcxWire,
+        network: Network,
         pipe: CommandPipe,
         patience: Duration,
     ) -> Result<Agent, AgentError> {
         Ok(Agent {
             world,
-            wire,
+            token: JobSecret::new(setup.secret).message_token(),
+            network,
             pipe,
             communicators: Communicators::new(world, share_cores(&setup.nodes)),
             outgoing: Vec::new(),
@@ -67,6 +72,7 @@ impl Agent {
             traffic: Traffic::begin(),
             ranks: LocalRanks::new(world, &setup.here).map_err(AgentError::NoWatch)?,
             first_death: FirstDeath::new(setup.nodes.len(), patience / 4),
+            refusals: Refusals::default(),
             has_complained: false,
             setup,
         })
@@ -121,7 +127,7 @@ impl Agent {
         let mut moved = false;
         // The network is asked once, which is a system call; the ranks that wait for what has come should get
         // it before the network is asked again.
-        let mut next = self.wire.poll();
+        let mut next = self.network.poll();
         while let Some(event) = next {
             moved = true;
             match event {
@@ -135,7 +141,7 @@ impl Agent {
                 }
                 Event::Completed { .. } => {}
             }
-            next = self.wire.next_event();
+            next = self.network.next_event();
         }
         for communicator in self.communicators.iter_mut() {
             moved |= communicator.advance(&mut self.outgoing)?;
@@ -147,17 +153,16 @@ impl Agent {
     /// Sends what there is to send, and then wakes the ranks here that have been given something.
     fn send_outgoing(&mut self) {
         for (to, message) in self.outgoing.drain(..) {
-            let message = message.encode(self.setup.job);
+            let message = message.encode(self.token);
             self.traffic.sent(message.header.len() + message.data.len());
-            // That a node is gone is found out when a rank waits for it.
-            let _ = self.wire.send_parts(to, message.header, message.data);
+            self.network.send(to, message.header, message.data);
         }
         self.communicators.announce();
     }
 
     fn receive(&mut self, from: NodeId, bytes: &Bytes) -> Result<(), AgentError> {
         let is_known = from.index() < self.setup.nodes.len();
-        let message = match Message::decode(bytes, self.setup.job) {
+        let message = match Message::decode(bytes, self.token) {
             Ok(message) if is_known => message,
             Err(error @ MessageError::UnknownCollective) if is_known => return Err(error.into()),
             _ => {
@@ -192,6 +197,15 @@ impl Agent {
     fn complain_about_foreign_message(&mut self) {
         if !std::mem::replace(&mut self.has_complained, true) {
             eprintln!("evenkeel: the agent on {} has refused a message that is not of its job", self.host());
+        }
+    }
+
+    /// Reports connections of processes that are none of the job, not too often.
+    fn tell_of_refusals(&mut self) {
+        let host = &self.setup.nodes[self.setup.node as usize].host;
+        let Some(refused) = self.network.refused().filter(|refused| refused.count > 0) else { return };
+        if let Some(sentence) = self.refusals.sentence(refused, host, Instant::now()) {
+            eprintln!("evenkeel: {sentence}");
         }
     }
 
@@ -234,13 +248,14 @@ impl Agent {
         awaited.retain(|node| *node != self.setup.node as usize);
         self.check_liveness(&awaited);
         self.send_outgoing();
+        self.tell_of_refusals();
         // From here on nothing may be polled, or what has come would be slept over.
-        let Some(network) = self.wire.arm() else { return Ok(()) };
+        let Some(network) = self.network.arm() else { return Ok(()) };
         let may_wait = awaited.is_empty() && !self.first_death.is_pending();
-        let longest = match (self.wire.was_flushed(), may_wait) {
-            (false, _) => Some(FLUSH_INTERVAL),
-            (true, false) => Some(self.liveness.check_interval()),
-            (true, true) => None,
+        let longest = match (self.network.must_be_called(), may_wait) {
+            (true, _) => Some(CALL_INTERVAL),
+            (false, false) => Some(self.liveness.check_interval()),
+            (false, true) => None,
         };
         let descriptors = [network, self.pipe.descriptor().unwrap_or(-1), self.ranks.descriptor()];
         let [_network, pipe, end] = wait_for_any(descriptors, longest);
@@ -321,7 +336,7 @@ impl Agent {
         tracing::info!("the ranks here have ended");
         self.tell_others(&Message::Leaving);
         let until = Instant::now() + MAX_LEAVING;
-        while !self.wire.is_flushed() && Instant::now() < until {
+        while !self.network.is_flushed() && Instant::now() < until {
             std::thread::yield_now();
         }
         let file = options::AGENT_COUNTS.get();

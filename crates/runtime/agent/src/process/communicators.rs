@@ -8,6 +8,12 @@ use evenkeel_engine::job::node::Node;
 use evenkeel_fabric::NodeId;
 use std::collections::{HashMap, VecDeque};
 
+/// Bytes of messages that are kept for communicators that are not attached yet, with [`MESSAGE_BYTES`] for
+/// each message. A node runs ahead of the others by 64 collectives of a communicator at most, so a job needs
+/// less.
+const MAX_UNCLAIMED_BYTES: usize = 256 << 20;
+/// What keeping a message takes besides its data.
+const MESSAGE_BYTES: usize = 128;
 /// How many communicators are remembered that are over.
 const MAX_REMEMBERED: usize = 1024;
 
@@ -18,6 +24,8 @@ pub struct Communicators {
     attached: Vec<AgentCommunicator>,
     /// Messages about communicators that no rank here has attached yet.
     unclaimed: HashMap<u64, Vec<(NodeId, Content)>>,
+    /// What they take, in bytes.
+    unclaimed_bytes: usize,
     /// The last communicators that are over here: a message about one of them is late, not early.
     over: VecDeque<u64>,
     /// How many ranks here have freed a communicator before its first member here has attached it.
@@ -32,6 +40,7 @@ impl Communicators {
             share_cores,
             attached: Vec::new(),
             unclaimed: HashMap::new(),
+            unclaimed_bytes: 0,
             over: VecDeque::new(),
             freed_early: HashMap::new(),
         }
@@ -56,6 +65,7 @@ impl Communicators {
             "a communicator is attached"
         );
         for (from, content) in self.unclaimed.remove(&new.id).unwrap_or_default() {
+            self.unclaimed_bytes -= kept_bytes(&content);
             communicator.receive(from, content, out)?;
         }
         (0..self.freed_early.remove(&new.id).unwrap_or(0)).for_each(|_| communicator.detach());
@@ -90,6 +100,10 @@ impl Communicators {
             return communicator.receive(from, content, out);
         }
         if !self.over.contains(&id) {
+            self.unclaimed_bytes += kept_bytes(&content);
+            if self.unclaimed_bytes > MAX_UNCLAIMED_BYTES {
+                return Err(AgentError::TooMuchUnclaimed(self.unclaimed_bytes));
+            }
             self.unclaimed.entry(id).or_default().push((from, content));
         }
         Ok(())
@@ -132,4 +146,10 @@ impl Communicators {
         nodes.dedup();
         nodes
     }
+}
+
+/// What keeping a message takes.
+fn kept_bytes(content: &Content) -> usize {
+    let data = if let Content::Step { step, .. } = content { step.data.len() } else { 0 };
+    MESSAGE_BYTES + data
 }

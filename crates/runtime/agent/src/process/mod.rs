@@ -5,7 +5,8 @@
 //! ([`local_ranks`]) are gone; with the other agents it finds out which rank died first
 //! ([`first_death`]), for which a thread notes
 //! when ranks end ([`rank_watcher`], [`run_delay`]). [`daemon`] makes it a process of
-//! its own; [`traffic`] counts what it has sent.
+//! its own; [`traffic`] counts what it has sent. Messages go over a
+//! [`network`], and [`refusals`] tells of processes on it that are none of the job.
 
 pub mod agent;
 pub mod command_pipe;
@@ -15,6 +16,8 @@ pub mod first_death;
 pub mod idle_strategy;
 pub mod liveness;
 pub mod local_ranks;
+pub mod network;
 pub mod rank_watcher;
+pub mod refusals;
 pub mod run_delay;
 pub mod traffic;

@@ -5,6 +5,7 @@
 //! agent.
 
 use serde::{Deserialize, Serialize};
+use std::fmt;
 use thiserror::Error;
 
 /// What the agent tells the rank that has started it. That rank sends it to all ranks of the job.
@@ -19,9 +20,30 @@ pub struct AgentInfo {
     /// A number that identifies the machine's last boot. Nodes with the same number are virtual hosts of
     /// one machine.
     pub boot: u64,
-    /// The agent's address in the fabric.
-    pub address: Vec<u8>,
+    /// Where the agent is reached over each fabric that it has opened; empty: it has not opened it.
+    pub addresses: FabricAddresses,
 }
+
+/// Where an agent is reached.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FabricAddresses {
+    /// Over TLS.
+    pub tls: Vec<u8>,
+    /// Over UCX.
+    pub ucx: Vec<u8>,
+}
+
+/// What the first rank of a node tells all ranks of the job.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct LeaderInfo {
+    /// About the node's agent.
+    pub agent: AgentInfo,
+    /// The secret of the job, if this rank makes it.
+    pub secret: Option<JobSecretBytes>,
+}
+
+/// 256 random bits that the ranks and agents of one job know, and no other process.
+pub type JobSecretBytes = [u8; 32];
 
 /// Returns whether all nodes are virtual hosts of one machine and share its cores.
 pub fn share_cores(nodes: &[AgentInfo]) -> bool {
@@ -29,12 +51,12 @@ pub fn share_cores(nodes: &[AgentInfo]) -> bool {
 }
 
 /// What the agent must know about its node and its job.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NodeSetup {
     /// The token of the node's segment.
     pub token: u64,
-    /// The token of the job, the same on all nodes. Agents refuse messages that do not carry it.
-    pub job: u64,
+    /// The secret of the job, the same on all nodes. Agents listen to no process that does not know it.
+    pub secret: JobSecretBytes,
     /// How many ranks the job has.
     pub ranks: u32,
     /// World rank and process id of each rank on this node.
@@ -43,6 +65,13 @@ pub struct NodeSetup {
     pub node: u32,
     /// The agents of all nodes.
     pub nodes: Vec<AgentInfo>,
+}
+
+/// Shows nothing of the secret.
+impl fmt::Debug for NodeSetup {
+    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
+        write!(out, "NodeSetup(node {} of {})", self.node, self.nodes.len())
+    }
 }
 
 /// A communicator that spans nodes, as its first member on a node describes it to the agent there.

@@ -28,6 +28,8 @@ pub(super) enum AgentStartError {
     NoPipe(io::Error),
     #[error("it did not start in time, or ended at once")]
     NoAnswer,
+    #[error("the kernel gives no random bytes for the job's secret: {0}")]
+    NoSecret(io::Error),
     #[error("it has no fabric (see its own message above)")]
     NoFabric,
     #[error(

@@ -1,12 +1,14 @@
 //! Starts the agents in `MPI_Init`: the first rank of each node starts the node's agent, and all ranks
 //! connect to it.
 //!
+//! One rank makes the job's secret, which the agents' infos take along to all ranks.
+//!
 //! Between the steps the front end exchanges bytes through the host library. The steps are
 //! `AgentStart::prepare`, [`AgentStart::start`], [`AgentStart::join`] and [`AgentStart::agree`]. An agent
 //! ends when the last rank has closed its end of the agent's pipe, for whatever reason; no process has to
 //! stop it.
 
-use super::agent_commands::{AgentCommand, AgentInfo, NodeSetup, share_cores};
+use super::agent_commands::{AgentCommand, AgentInfo, JobSecretBytes, LeaderInfo, NodeSetup, share_cores};
 use super::agent_link::{AgentLink, open_pipe};
 use super::agent_process::{AgentStartError, duplicate, pipe, program, read_all, spawn};
 use super::neighbour::Neighbour;
@@ -15,6 +17,7 @@ use super::process_info::{AGENTS, ProcessInfo};
 use crate::record::notes::Notes;
 use evenkeel_segment::Segment;
 use std::fs::File;
+use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 
 /// Size of the buffer in which an agent's info travels among the ranks: its length in four bytes, then the
@@ -29,8 +32,6 @@ pub struct AgentStart {
     me: usize,
     /// The token of this node's segment.
     token: u64,
-    /// Identifies this job on the network.
-    job: u64,
     pids: Vec<u32>,
     /// Only at the first rank of a node: its own descriptor of the segment, and the agent's pipe.
     segment: Option<OwnedFd>,
@@ -59,9 +60,9 @@ impl AgentStart {
         }
         let leader = leaders[node_of[me] as usize];
         let segment = segment.descriptor().filter(|_| leader == me).and_then(|fd| duplicate(fd).ok());
-        let (token, job) = (processes[leader].token, processes[0].token);
+        let token = processes[leader].token;
         let pids = processes.iter().map(|process| process.pid).collect();
-        Some(AgentStart { node_of, leaders, me, token, job, pids, segment, pipe: None, joined: None })
+        Some(AgentStart { node_of, leaders, me, token, pids, segment, pipe: None, joined: None })
     }
 
     /// How many nodes the job has. The same on all ranks.
@@ -99,10 +100,15 @@ impl AgentStart {
         let (info_read, info_write) = pipe().map_err(AgentStartError::NoPipe)?;
         spawn(&program, [segment.as_raw_fd(), commands_read.as_raw_fd(), info_write.as_raw_fd()])?;
         drop((commands_read, info_write));
-        let bytes = read_all(info_read.into()).ok_or(AgentStartError::NoAnswer)?;
-        if bytes.is_empty() {
+        let told = read_all(info_read.into()).ok_or(AgentStartError::NoAnswer)?;
+        if told.is_empty() {
             return Err(AgentStartError::NoFabric);
         }
+        let agent = postcard::from_bytes(&told).map_err(|_| AgentStartError::NoAnswer)?;
+        // The first node's first rank makes the secret; the exchange of the infos spreads it.
+        let makes_secret = self.leaders[0] == self.me;
+        let secret = makes_secret.then(random_secret).transpose().map_err(AgentStartError::NoSecret)?;
+        let bytes = postcard::to_allocvec(&LeaderInfo { agent, secret }).expect("it is plain data");
         let most = AGENT_INFO_BYTES - 4;
         if bytes.len() > most {
             return Err(AgentStartError::LongAddress { bytes: bytes.len(), most });
@@ -114,9 +120,11 @@ impl AgentStart {
     /// Receives the infos of all agents, in the order of the nodes. Returns whether this rank is connected
     /// to its agent.
     pub fn join(&mut self, node: &Node, infos: &[[u8; AGENT_INFO_BYTES]]) -> bool {
-        let Some(infos) = infos.iter().map(read_info).collect::<Option<Vec<AgentInfo>>>() else {
+        let Some(infos) = infos.iter().map(read_info).collect::<Option<Vec<LeaderInfo>>>() else {
             return false;
         };
+        let Some(secret) = infos[0].secret else { return false };
+        let infos: Vec<AgentInfo> = infos.into_iter().map(|info| info.agent).collect();
         let number = self.node_of[self.me];
         let mine = &infos[number as usize];
         let path = match &self.pipe {
@@ -132,10 +140,9 @@ impl AgentStart {
             let here =
                 node.neighbours.iter().map(|n| (n.world_rank as u32, self.pids[n.world_rank])).collect();
             let ranks = self.node_of.len() as u32;
-            let (token, job) = (self.token, self.job);
             link.send(&AgentCommand::SetUp(NodeSetup {
-                token,
-                job,
+                token: self.token,
+                secret,
                 ranks,
                 here,
                 node: number,
@@ -154,7 +161,58 @@ impl AgentStart {
     }
 }
 
-fn read_info(bytes: &[u8; AGENT_INFO_BYTES]) -> Option<AgentInfo> {
+fn read_info(bytes: &[u8; AGENT_INFO_BYTES]) -> Option<LeaderInfo> {
     let length = u32::from_le_bytes(bytes[..4].try_into().expect("four bytes")) as usize;
     (length > 0).then(|| postcard::from_bytes(bytes.get(4..4 + length)?).ok()).flatten()
+}
+
+/// 256 random bits from the kernel.
+fn random_secret() -> io::Result<JobSecretBytes> {
+    let mut secret = JobSecretBytes::default();
+    let mut filled = 0;
+    while filled < secret.len() {
+        // SAFETY: writes at most the rest of the array.
+        let got = unsafe { libc::getrandom(secret[filled..].as_mut_ptr().cast(), secret.len() - filled, 0) };
+        match usize::try_from(got) {
+            Ok(got) => filled += got,
+            Err(_) => {
+                let error = io::Error::last_os_error();
+                if error.kind() != io::ErrorKind::Interrupted {
+                    return Err(error);
+                }
+            }
+        }
+    }
+    Ok(secret)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::job::agent_commands::FabricAddresses;
+
+    #[test]
+    fn secrets_are_random() {
+        let secrets = [random_secret().unwrap(), random_secret().unwrap()];
+        assert_ne!(secrets[0], secrets[1]);
+        assert!(secrets.iter().all(|secret| secret.iter().any(|byte| *byte != 0)));
+    }
+
+    #[test]
+    fn an_info_with_a_secret_is_read_as_it_was_written_and_zeros_are_none() {
+        let agent = AgentInfo {
+            pid: 1,
+            pipe: 2,
+            host: "h0".into(),
+            boot: 3,
+            addresses: FabricAddresses { tls: vec![4], ucx: Vec::new() },
+        };
+        let info = LeaderInfo { agent, secret: Some([5; 32]) };
+        let written = postcard::to_allocvec(&info).unwrap();
+        let mut bytes = [0; AGENT_INFO_BYTES];
+        assert!(read_info(&bytes).is_none());
+        bytes[..4].copy_from_slice(&(written.len() as u32).to_le_bytes());
+        bytes[4..4 + written.len()].copy_from_slice(&written);
+        assert!(read_info(&bytes) == Some(info));
+    }
 }

@@ -310,5 +310,5 @@ fn token(address: u64) -> u64 {
 }
 
 fn version_hash() -> u32 {
-    hash(concat!(env!("CARGO_PKG_VERSION"), " layout 9").as_bytes()) as u32
+    hash(concat!(env!("CARGO_PKG_VERSION"), " layout 10").as_bytes()) as u32
 }

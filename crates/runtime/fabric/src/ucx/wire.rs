@@ -8,7 +8,7 @@ use super::pending::{Pending, Report};
 use super::worker::Worker;
 use crate::memory::{Atomic, Memory, WordWrite};
 use crate::node::NodeId;
-use crate::wire::{Event, Ticket, Wire, WireError, check_atomic, check_node, check_put};
+use crate::wire::{Event, SleepingWire, Ticket, Wire, WireError, check_atomic, check_node, check_put};
 use bytes::Bytes;
 use std::os::fd::RawFd;
 use std::time::{Duration, Instant};
@@ -87,17 +87,6 @@ impl UcxWire {
         ticket
     }
 
-    /// The next event that was there when the wire last looked at the network. Does not look again.
-    pub fn next_event(&mut self) -> Option<Event> {
-        let event = self.inbox().events.pop_front();
-        if let Some(Event::Lost { node, why }) = &event {
-            if let Some(connection) = &mut self.connections[node.index()] {
-                connection.loss = Some(why.clone());
-            }
-        }
-        event
-    }
-
     fn progress(&mut self) {
         let library = self.worker.library;
         loop {
@@ -119,19 +108,6 @@ impl UcxWire {
         }
     }
 
-    /// Prepares for sleep: returns a descriptor that becomes readable when there may be an event. None if
-    /// there is one already, or if UCX cannot sleep.
-    pub fn arm(&mut self) -> Option<RawFd> {
-        self.progress();
-        if !self.inbox().events.is_empty() {
-            return None;
-        }
-        match self.try_arm() {
-            (OK, descriptor) => Some(descriptor),
-            _ => None,
-        }
-    }
-
     /// UCX's status (busy, if something has come in between), and the descriptor.
     fn try_arm(&mut self) -> (Status, RawFd) {
         let library = self.worker.library;
@@ -144,17 +120,6 @@ impl UcxWire {
             }
         };
         (status, descriptor)
-    }
-
-    /// Whether all operations that were begun here are completed.
-    pub fn is_flushed(&mut self) -> bool {
-        self.progress();
-        self.was_flushed()
-    }
-
-    /// Whether they were when the wire last looked at the network.
-    pub fn was_flushed(&self) -> bool {
-        self.pending.is_empty()
     }
 
     /// Fetches the data of a large message.
@@ -333,6 +298,39 @@ impl Wire for UcxWire {
                 _ => std::thread::sleep(left.min(Duration::from_millis(1))),
             }
         }
+    }
+}
+
+impl SleepingWire for UcxWire {
+    fn next_event(&mut self) -> Option<Event> {
+        let event = self.inbox().events.pop_front();
+        if let Some(Event::Lost { node, why }) = &event {
+            if let Some(connection) = &mut self.connections[node.index()] {
+                connection.loss = Some(why.clone());
+            }
+        }
+        event
+    }
+
+    fn arm(&mut self) -> Option<RawFd> {
+        self.progress();
+        if !self.inbox().events.is_empty() {
+            return None;
+        }
+        match self.try_arm() {
+            (OK, descriptor) => Some(descriptor),
+            _ => None,
+        }
+    }
+
+    fn is_flushed(&mut self) -> bool {
+        self.progress();
+        self.pending.is_empty()
+    }
+
+    /// While a connection is being made, UCX may need to be called without any event saying so.
+    fn must_be_called(&self) -> bool {
+        !self.pending.is_empty()
     }
 }
 
