@@ -31,10 +31,10 @@ def with_agents(mpi, **more):
     return shim(mpi, **{"EVENKEEL_NODES": "agents", **more})
 
 
-def run(rig, mpi, program, environment):
-    """Runs a program on all hosts, started on h0."""
+def run(rig, mpi, program, environment, limit_s=HUNG_S):
+    """Runs a program on all hosts, started on h0, for at most `limit_s`."""
     words = launcher(mpi, mpi.environment | environment, program)
-    return rig[0].run(words, cwd=ROOT, timeout=HUNG_S, check=False, env=mpi.environment)
+    return rig[0].run(words, cwd=ROOT, timeout=limit_s, check=False, env=mpi.environment)
 
 
 def start(rig, mpi, program, environment, options=()):

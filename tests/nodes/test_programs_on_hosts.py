@@ -10,7 +10,7 @@ import pytest
 from agents import wait_for
 from on_hosts import assert_passed, read_report, run, shim
 from paths import ROOT
-from processes import operations
+from processes import HUNG_S, operations
 
 
 def test_evenkeel_carries_out_collectives_within_a_host(clean, mpi):
@@ -63,13 +63,15 @@ def test_a_rank_that_ends_inside_init_ends_the_job_on_all_hosts(rig, mpi, at, ho
 
     The launchers may take a moment to end the other ranks, and MPICH's leaves shared memory behind.
     """
+    limit_s = HUNG_S
     if (mpi.name, at, how) == ("openmpi5", "0", "kill"):
         reason = "Open MPI 5 reports the killed rank, and may then wait for one of its daemons for ever"
         request.applymarker(pytest.mark.xfail(reason=reason, strict=False))
+        limit_s = 60
     below = mpi.build("dying_init.c", "-shared", "-fPIC", name="dying_init.so")
     dying = {"DYING_RANK": "5", "DYING_AT": at, "DYING_HOW": how, "LD_PRELOAD": f"{mpi.shim}:{below}"}
     program = mpi.build("counted_calls.c")
-    done = run(rig, mpi, [program], shim(mpi, **dying))
+    done = run(rig, mpi, [program], shim(mpi, **dying), limit_s)
     assert done.returncode != 0, done.stderr
 
     def is_left():

@@ -102,8 +102,8 @@ impl Chores {
         due
     }
 
-    /// Must be called after the host library has been called. `waited_ns`: when that began, and `took_ns`: how
-    /// long it took. `found`: longer than a call that finds nothing.
+    /// Must be called after the host library has been called. `waited_ns`: when that began, and `took_ns`:
+    /// how long it took. `found`: longer than a call that finds nothing.
     pub fn looked(&mut self, waited_ns: u64, took_ns: u64, found: bool) {
         if took_ns > DESCHEDULED_NS {
             self.earliest_progress_ns = waited_ns + took_ns + REST * took_ns;

@@ -169,8 +169,8 @@ impl Connection {
         self.unsent.len() - self.sent
     }
 
-    /// Gives the kernel what it takes. If the connection has ended, the rest is dropped: reading finds out why,
-    /// after what the other end has said last.
+    /// Gives the kernel what it takes. If the connection has ended, the rest is dropped: reading finds out
+    /// why, after what the other end has said last.
     pub fn write(&mut self) {
         while self.sent < self.unsent.len() && !self.is_write_closed {
             match self.socket.write(&self.unsent[self.sent..]) {

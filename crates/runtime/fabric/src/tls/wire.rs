@@ -383,7 +383,8 @@ impl SleepingWire for TlsWire {
 }
 
 impl Drop for TlsWire {
-    /// Says that this end sends no more, and waits for a while until the other nodes' kernels have what was sent.
+    /// Says that this end sends no more, and waits for a while until the other nodes' kernels have what was
+    /// sent.
     fn drop(&mut self) {
         let mut closing: Vec<u64> =
             self.peers.iter().flat_map(|peer| [peer.outgoing, peer.incoming]).flatten().collect();
