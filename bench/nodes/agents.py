@@ -16,11 +16,11 @@ class AgentWatch(threading.Thread):
 
     def __init__(self):
         super().__init__(daemon=True)
-        self.samples, self._stop = {}, threading.Event()  # process id → [(seconds, processor ns, KiB)]
+        self.samples, self._is_over = {}, threading.Event()  # process id → [(seconds, processor ns, KiB)]
         self.start()
 
     def run(self):
-        while not self._stop.wait(0.02):
+        while not self._is_over.wait(0.02):
             for pid in filter(str.isdigit, os.listdir("/proc")):
                 with contextlib.suppress(OSError, ValueError, AttributeError):
                     folder = Path("/proc") / pid
@@ -34,7 +34,7 @@ class AgentWatch(threading.Thread):
 
     def end(self):
         """A row about the agents of this run; None if there were none."""
-        self._stop.set()
+        self._is_over.set()
         self.join()
         if not self.samples:
             return None
