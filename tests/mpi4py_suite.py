@@ -71,7 +71,9 @@ class SuiteRun:
 def run_suite(mpi, ranks, modules, shim, report=None):
     """Runs these modules. Each rank writes a file of its own: in one stream their verdicts would mix."""
     tests = suite()
-    logs = BUILD / mpi.name / f"mpi4py-{ranks}-{'with' if shim else 'without'}"
+    # Two tests with other modules may run at the same time.
+    chosen_modules = hashlib.sha256(" ".join(modules).encode()).hexdigest()[:8]
+    logs = BUILD / mpi.name / f"mpi4py-{ranks}-{'with' if shim else 'without'}-{chosen_modules}"
     logs.mkdir(parents=True, exist_ok=True)
     for old in logs.iterdir():
         old.unlink()
