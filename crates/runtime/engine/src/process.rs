@@ -11,6 +11,7 @@ use crate::message::messages::Messages;
 use crate::nonblocking::request::Requests;
 use crate::record::notes::Notes;
 use crate::reduction::operators::OperatorTable;
+use crate::wait::crowding::Crowding;
 use crate::wait::library::HostLibrary;
 use std::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
@@ -40,6 +41,8 @@ pub struct Process {
     pub deferral: Deferral,
     /// The host library, which waits call now and then.
     pub library: HostLibrary,
+    /// Whether other processes want this rank's core.
+    pub crowding: Crowding,
     /// The built-in operators.
     pub operators: OperatorTable,
 }
@@ -71,6 +74,7 @@ impl Process {
             messages: Messages::default(),
             deferral: Deferral::default(),
             library: HostLibrary::default(),
+            crowding: Crowding::default(),
             operators: OperatorTable::default(),
         }));
         PROCESS.store(process, Ordering::Release);

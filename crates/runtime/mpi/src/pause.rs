@@ -35,12 +35,13 @@ pub struct Pause {
 pub unsafe extern "C" fn ek_pause_once(pause: *mut Pause) {
     // SAFETY: a wait of the shim, by the interface.
     let pause = unsafe { &mut *pause };
-    let Some(node) = Process::get().and_then(Process::node) else { return yield_now() };
+    let Some(process) = Process::get() else { return yield_now() };
+    let Some(node) = process.node() else { return yield_now() };
     if pause.began_ticks == 0 {
         pause.began_ticks = node.clock().now().0.max(1);
     }
     let mut wait = pause::Pause::resume(Ticks(pause.began_ticks), pause.polls as u32);
-    if wait.once(&node.waiting, 0, || true) {
+    if wait.once(&node.waiting, &process.crowding, 0, || true) {
         let naps = !node.waiting.may_yield() || node.clock().ns_since(wait.began) > NAPS_AFTER_NS;
         if naps { std::thread::sleep(NAP) } else { yield_now() }
     }

@@ -7,7 +7,7 @@ use crate::comm::part::{NodePart, Revoked};
 use crate::comm::state::PartState;
 use crate::process::Process;
 use crate::wait::chores::Chores;
-use crate::wait::pause::{Pause, yield_now};
+use crate::wait::pause::Pause;
 
 /// While this rank awaits no message, only one poll in this many also polls for messages.
 const UNAWAITED_INTERVAL: u32 = 8;
@@ -63,9 +63,9 @@ impl Process {
                 return Err(Revoked);
             }
             let mut has_slept = false;
-            if pause.once(&shared.waiting, expected_ns, || node.any_is_running(&shared.local_ranks)) {
-                if chores.is_attentive() {
-                    yield_now();
+            if pause.once(&shared.waiting, &self.crowding, expected_ns, || node.any_is_running(&shared.local_ranks)) {
+                if chores.is_attentive() && !self.crowding.is_crowded(self.clock) {
+                    self.crowding.yield_core(self.clock);
                     self.do_chores(part, kind, &mut chores, node.clock().ns_since(pause.began))?;
                     continue;
                 }
@@ -98,8 +98,8 @@ impl Process {
     ) -> Result<(), Revoked> {
         let due = chores.due(waited_ns);
         if due.library_progress {
-            let look = self.library.look(self.clock);
-            chores.looked(waited_ns, look.took_ns, look.found);
+            let found = self.library.look(self.clock, chores.is_cold());
+            chores.looked(waited_ns, found);
         }
         if due.liveness {
             if part.has_lost_members() {

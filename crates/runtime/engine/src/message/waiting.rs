@@ -80,24 +80,28 @@ pub fn pause(process: &Process, also: AlsoAwaited) {
         collectives_ns: process.requests.waited_ns(),
     });
     let all_ranks = || (0..node.neighbours.len()).collect::<Vec<_>>();
-    let mut has_slept = false;
-    if waiter.pause.once(&node.waiting, expected_ns, || node.any_is_running(&all_ranks())) {
-        if waiter.chores.is_attentive() {
-            yield_now();
+    let (mut has_slept, mut has_come) = (false, false);
+    if waiter.pause.once(&node.waiting, &process.crowding, expected_ns, || node.any_is_running(&all_ranks())) {
+        if waiter.chores.is_attentive() && !process.crowding.is_crowded(process.clock) {
+            process.crowding.yield_core(process.clock);
         } else {
             let waited_ns = node.clock().ns_since(waiter.pause.began);
             let nap_ns = waiter.chores.nap_ns(waited_ns, process.requests.pending() > 0);
             let timeout = if is_unannounced { NAP_NS.min(nap_ns) } else { nap_ns };
-            eventcount::sleep_unless(&eventcount, fencing, timeout, || process.messages.progress() > 0);
+            eventcount::sleep_unless(&eventcount, fencing, timeout, || {
+                has_come = process.messages.progress() > 0;
+                has_come
+            });
+            has_come = has_come || process.messages.progress() > 0;
             has_slept = true;
         }
     }
-    if waiter.pause.polls > 32 || has_slept {
+    if (waiter.pause.polls > 32 || has_slept) && !has_come {
         let waited_ns = node.clock().ns_since(waiter.pause.began);
         let due = waiter.chores.due(waited_ns);
         if due.library_progress {
-            let look = process.library.look(process.clock);
-            waiter.chores.looked(waited_ns, look.took_ns, look.found);
+            let found = process.library.look(process.clock, waiter.chores.is_cold());
+            waiter.chores.looked(waited_ns, found);
         }
         if due.liveness {
             node.check_alive(0..node.neighbours.len(), "Wait");

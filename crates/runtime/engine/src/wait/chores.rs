@@ -5,10 +5,6 @@
 //! after a microsecond and the rank does not sleep: an access of another rank to a window takes several
 //! messages there and back, and each would wait for a look. While they find nothing the steps double, up to a
 //! fraction of the wait.
-//!
-//! A look may lose the core to another process: Open MPI yields where ranks outnumber cores. It then takes a
-//! time slice and tells nothing, and looks that follow at once would take one each. So the rank does
-//! something else for some times as long first.
 
 /// What this rank knows of the host library's need for calls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -25,8 +21,6 @@ pub enum LibraryActivity {
 /// When the chores of one wait are due. Pure: the caller passes the time.
 pub struct Chores {
     next_progress_ns: u64,
-    /// No look comes earlier, not even after a sleep.
-    earliest_progress_ns: u64,
     progress_step_ns: u64,
     longest_step_ns: u64,
     /// The rank stays awake while steps are no longer than this.
@@ -60,10 +54,6 @@ const ATTENTION_AFTER_A_NAP_NS: u64 = 8_000;
 const SHORTEST_NAP_NS: u64 = 64_000;
 const SHORTEST_NAP_IF_IDLE_NS: u64 = 4_000_000;
 const NAP_WITH_REQUESTS_NS: u64 = 500_000;
-/// A look that takes longer has lost the core.
-const DESCHEDULED_NS: u64 = 50_000;
-/// The rest after such a look, in times of the look.
-const REST: u64 = 4;
 
 impl Chores {
     /// The chores of a wait that checks for deaths every `patience_ns`.
@@ -77,7 +67,6 @@ impl Chores {
         };
         Chores {
             next_progress_ns: first,
-            earliest_progress_ns: 0,
             progress_step_ns: first,
             longest_step_ns: if has_windows { LONGEST_STEP_WITH_WINDOWS_NS } else { LONGEST_STEP_NS },
             attention_ns: if has_windows { ATTENTION_NS } else { 0 },
@@ -102,13 +91,10 @@ impl Chores {
         due
     }
 
-    /// Must be called after the host library has been called. `waited_ns`: when that began, and `took_ns`:
-    /// how long it took. `found`: longer than a call that finds nothing.
-    pub fn looked(&mut self, waited_ns: u64, took_ns: u64, found: bool) {
-        if took_ns > DESCHEDULED_NS {
-            self.earliest_progress_ns = waited_ns + took_ns + REST * took_ns;
-            self.progress_step_ns = self.limit_ns(waited_ns);
-        } else if found {
+    /// Must be called after the host library has been called. `found`: that took longer than a call that
+    /// finds nothing.
+    pub fn looked(&mut self, waited_ns: u64, found: bool) {
+        if found {
             // After a sleep each call takes longer, so the next ones tell whether there is anything.
             self.progress_step_ns = SHORTEST_STEP_NS;
             self.attention_ns = if self.is_cold { ATTENTION_AFTER_A_NAP_NS } else { ATTENTION_NS };
@@ -119,7 +105,12 @@ impl Chores {
             self.progress_step_ns = (self.progress_step_ns * 2).min(self.limit_ns(waited_ns));
         }
         self.is_cold = false;
-        self.next_progress_ns = (waited_ns + self.progress_step_ns).max(self.earliest_progress_ns);
+        self.next_progress_ns = waited_ns + self.progress_step_ns;
+    }
+
+    /// Returns whether the rank has slept since the last look.
+    pub fn is_cold(&self) -> bool {
+        self.is_cold
     }
 
     /// Returns whether the rank must not sleep now, because the host library has something to do.
@@ -142,7 +133,7 @@ impl Chores {
         self.nap_ns = (nap * 2).min(longest);
         self.is_cold = true;
         if self.is_active {
-            self.next_progress_ns = self.earliest_progress_ns;
+            self.next_progress_ns = 0;
         }
         if has_requests { nap.min(NAP_WITH_REQUESTS_NS) } else { nap }
     }
@@ -160,7 +151,7 @@ mod tests {
         let mut looks = 0;
         for waited_ns in (0..wait_ns).step_by(500) {
             if chores.due(waited_ns).library_progress {
-                chores.looked(waited_ns, 200, false);
+                chores.looked(waited_ns, false);
                 looks += 1;
             }
         }
@@ -187,11 +178,11 @@ mod tests {
     fn a_rank_stays_awake_while_looks_find_something() {
         let mut chores = Chores::new(u64::MAX, Idle);
         assert!(!chores.is_attentive());
-        chores.looked(100_000, 200, true);
+        chores.looked(100_000, true);
         assert!(chores.is_attentive());
         assert!(!chores.due(100_900).library_progress && chores.due(101_000).library_progress);
         let empty = (0..).take_while(|_| {
-            chores.looked(0, 200, false);
+            chores.looked(0, false);
             chores.is_attentive()
         });
         assert_eq!(empty.count(), 5, "2, 4, 8, 16, 32 us");
@@ -204,9 +195,9 @@ mod tests {
         for _ in 0..4 {
             naps.push(chores.nap_ns(10_000_000, false));
             assert!(chores.due(1).library_progress, "after each sleep");
-            chores.looked(1, 200, true);
+            chores.looked(1, true);
             while chores.is_attentive() {
-                chores.looked(1, 200, false);
+                chores.looked(1, false);
             }
             assert_eq!(chores.progress_step_ns, 2 * ATTENTION_AFTER_A_NAP_NS);
         }
@@ -231,19 +222,9 @@ mod tests {
             assert!(nap <= (waited_ns / 16).clamp(128_000, LONGEST_STEP_NS), "{nap} after {waited_ns}");
             waited_ns += nap;
             assert!(chores.due(waited_ns).library_progress);
-            chores.looked(waited_ns, 200, false);
+            chores.looked(waited_ns, false);
             naps += 1;
         }
         assert!(naps < 250, "{naps}: a wake-up takes about 20 us");
-    }
-
-    #[test]
-    fn a_look_that_lost_the_core_tells_nothing_and_rests() {
-        let mut chores = Chores::new(u64::MAX, Recent);
-        chores.looked(4_000, 3_000_000, true);
-        assert!(!chores.is_attentive());
-        chores.nap_ns(3_004_000, false);
-        assert!(!chores.due(15_003_000).library_progress, "four times as long as the look took");
-        assert!(chores.due(15_005_000).library_progress);
     }
 }

@@ -1,6 +1,7 @@
 //! One wait: what happens between two polls.
 
-use super::settings::{WaitSettings, WaitStep};
+use super::crowding::Crowding;
+use super::settings::{WaitPolicy, WaitSettings, WaitStep};
 use crate::clock::Ticks;
 
 /// One wait, from the first poll that found nothing.
@@ -27,7 +28,13 @@ impl Pause {
 
     /// Spins or yields as the policy says. Returns true if the caller should block instead.
     #[inline]
-    pub fn once(&mut self, settings: &WaitSettings, expected_ns: u64, peers_run: impl Fn() -> bool) -> bool {
+    pub fn once(
+        &mut self,
+        settings: &WaitSettings,
+        crowding: &Crowding,
+        expected_ns: u64,
+        peers_run: impl Fn() -> bool,
+    ) -> bool {
         let began = self.began;
         let known = &mut self.peers_run;
         let step = settings.step(
@@ -39,7 +46,10 @@ impl Pause {
         self.polls = self.polls.saturating_add(1);
         match step {
             WaitStep::Spin => std::hint::spin_loop(),
-            WaitStep::Yield => yield_now(),
+            WaitStep::Yield if settings.policy == WaitPolicy::Auto && crowding.is_crowded(settings.clock) => {
+                return true;
+            }
+            WaitStep::Yield => crowding.yield_core(settings.clock),
             WaitStep::Block => return true,
         }
         false
