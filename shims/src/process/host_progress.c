@@ -10,8 +10,8 @@ static MPI_Request never;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* Open MPI's switch for yielding in calls that find nothing, which it does where ranks outnumber cores; NULL
- * in other libraries. A rank that has just been woken would lose its core by it for a time slice. Returns what
- * was set before. Another thread that waits in the library at that moment does not yield once. */
+ * in other libraries. A rank that has just been woken would lose its core by it for a time slice. Returns
+ * what was set before. Another thread that waits in the library at that moment does not yield once. */
 static bool (*set_yield)(bool);
 
 int ek_host_progress_open(void)

@@ -63,7 +63,9 @@ impl Process {
                 return Err(Revoked);
             }
             let mut has_slept = false;
-            if pause.once(&shared.waiting, &self.crowding, expected_ns, || node.any_is_running(&shared.local_ranks)) {
+            if pause.once(&shared.waiting, &self.crowding, expected_ns, || {
+                node.any_is_running(&shared.local_ranks)
+            }) {
                 if chores.is_attentive() && !self.crowding.is_crowded(self.clock) {
                     self.crowding.yield_core(self.clock);
                     self.do_chores(part, kind, &mut chores, node.clock().ns_since(pause.began))?;

@@ -5,7 +5,7 @@ use super::waiter::Waiter;
 use crate::process::Process;
 use crate::wait::chores::Chores;
 use crate::wait::expectation;
-use crate::wait::pause::{Pause, yield_now};
+use crate::wait::pause::Pause;
 use evenkeel_segment::eventcount;
 
 /// Something besides messages that a wait is for, and that no other process announces here.
@@ -41,10 +41,17 @@ pub fn note_idle(process: &Process) {
         port.idle_polls = 0;
     }
     port.idle_polls = port.idle_polls.saturating_add(1);
-    if port.idle_polls > if port.node.waiting.shares_cores() { 1 } else { IDLE_POLLS } {
-        yield_now();
+    let is_waiting = port.idle_polls > if port.node.waiting.shares_cores() { 1 } else { IDLE_POLLS };
+    if is_waiting && process.crowding.is_crowded(process.clock) {
+        let (eventcount, fencing) = (port.eventcount, port.fencing);
+        eventcount::sleep_unless(&eventcount, fencing, NAP_NS, || process.messages.progress() > 0);
+    } else if is_waiting {
+        process.crowding.yield_core(process.clock);
     }
-    port.idle_since = process.clock.now();
+    // SAFETY: as above; no reference is kept across `progress`.
+    if let Some(port) = unsafe { process.messages.port() } {
+        port.idle_since = process.clock.now();
+    }
 }
 
 /// Begins a wait with polls in quick succession, because the answer to a small message comes soon.
@@ -81,7 +88,8 @@ pub fn pause(process: &Process, also: AlsoAwaited) {
     });
     let all_ranks = || (0..node.neighbours.len()).collect::<Vec<_>>();
     let (mut has_slept, mut has_come) = (false, false);
-    if waiter.pause.once(&node.waiting, &process.crowding, expected_ns, || node.any_is_running(&all_ranks())) {
+    if waiter.pause.once(&node.waiting, &process.crowding, expected_ns, || node.any_is_running(&all_ranks()))
+    {
         if waiter.chores.is_attentive() && !process.crowding.is_crowded(process.clock) {
             process.crowding.yield_core(process.clock);
         } else {

@@ -3,6 +3,7 @@
 use super::crowding::Crowding;
 use super::settings::{WaitPolicy, WaitSettings, WaitStep};
 use crate::clock::Ticks;
+use std::cell::LazyCell;
 
 /// One wait, from the first poll that found nothing.
 pub struct Pause {
@@ -13,6 +14,9 @@ pub struct Pause {
     /// Whether an awaited rank runs, once that has been checked. It may have stopped or started since. That
     /// only affects how this rank waits, because a rank that sleeps is woken in any case.
     peers_run: Option<bool>,
+    /// The time after the yield with which the last step ended. The next step begins about then, so a step
+    /// that yields reads the clock once.
+    now: Option<Ticks>,
 }
 
 impl Pause {
@@ -23,7 +27,7 @@ impl Pause {
 
     /// A wait that began at `began` and has polled `polls` times.
     pub fn resume(began: Ticks, polls: u32) -> Pause {
-        Pause { began, polls, peers_run: None }
+        Pause { began, polls, peers_run: None, now: None }
     }
 
     /// Spins or yields as the policy says. Returns true if the caller should block instead.
@@ -35,21 +39,23 @@ impl Pause {
         expected_ns: u64,
         peers_run: impl Fn() -> bool,
     ) -> bool {
-        let began = self.began;
-        let known = &mut self.peers_run;
+        let (began, known, after_yield) = (self.began, &mut self.peers_run, self.now.take());
+        let now = LazyCell::new(|| after_yield.unwrap_or_else(|| settings.clock.now()));
         let step = settings.step(
             self.polls,
-            || settings.clock.ns_since(began),
+            || settings.clock.ns_between(began, *now),
             expected_ns,
             || *known.get_or_insert_with(&peers_run),
         );
         self.polls = self.polls.saturating_add(1);
         match step {
             WaitStep::Spin => std::hint::spin_loop(),
-            WaitStep::Yield if settings.policy == WaitPolicy::Auto && crowding.is_crowded(settings.clock) => {
-                return true;
+            WaitStep::Yield => {
+                if settings.policy == WaitPolicy::Auto && crowding.is_crowded_at(*now, settings.clock) {
+                    return true;
+                }
+                self.now = Some(crowding.yield_core_at(*now, settings.clock));
             }
-            WaitStep::Yield => crowding.yield_core(settings.clock),
             WaitStep::Block => return true,
         }
         false
