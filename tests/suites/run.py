@@ -80,7 +80,6 @@ def arguments():
     add("--memory", type=float, default=4, help="most GiB that a list may ask for (4)")
     add("--jobs", type=int, default=1, help="programs at a time, and compilers (1); more disturb the times")
     add("--minutes", type=float, help="begin no further program after so many minutes")
-    add("--pause-while", type=Path, metavar="FILE", help="start nothing while this file exists")
     add("--mpich", type=Path, metavar="DIR", help="folder test/mpi of MPICH, instead of Debian's sources")
     add("--imb", type=Path, metavar="DIR", help="checkout of the Intel MPI Benchmarks (Debian 12 has none)")
     add("--results", type=Path, default=HERE / "results", metavar="DIR", help="folder of the results")
@@ -159,8 +158,6 @@ class Runner:
 
     def once(self, case, mode):
         """Runs a case, with evenkeel if there is a mode. Returns its outcome and its seconds."""
-        while self.options.pause_while and self.options.pause_while.exists():
-            time.sleep(1)
         program = sources.program_of(self.built, case)
         environment = dict(variable.split("=", 1) for variable in case.environment)
         if self.mpi.family == "mpich":
@@ -258,8 +255,6 @@ def run(options, libraries, results):
     end = time.monotonic() + 60 * options.minutes if options.minutes else float("inf")
     for folder in options.folder:
         for mpi in libraries:
-            while options.pause_while and options.pause_while.exists():
-                time.sleep(1)
             if options.suite == "imb":
                 built = sources.build_imb(suite, mpi, options.jobs)
             else:

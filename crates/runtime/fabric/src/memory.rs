@@ -137,6 +137,14 @@ impl Memory {
         self.word(at).store(value, Ordering::Release);
     }
 
+    /// Carries out a put here: writes the data, then stores the flag.
+    pub(crate) fn put(&self, at: usize, bytes: &[u8], flag: Option<WordWrite>) {
+        self.write(at, bytes);
+        if let Some(flag) = flag {
+            self.store(flag.at, flag.value);
+        }
+    }
+
     /// Carries out an atomic operation here; returns the old value.
     pub fn update(&self, at: usize, operation: Atomic) -> u64 {
         let update = |word| Some(operation.apply(word));

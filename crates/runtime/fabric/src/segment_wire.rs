@@ -226,10 +226,7 @@ impl Wire for SegmentWire {
     ) -> Result<Ticket, WireError> {
         check_put(to, self.nodes(), at, bytes.len(), flag, self.memory.len())?;
         let memory = self.memory_of(to);
-        memory.write(at, bytes);
-        if let Some(flag) = flag {
-            memory.store(flag.at, flag.value);
-        }
+        memory.put(at, bytes, flag);
         Ok(self.complete(to, 0))
     }
 

@@ -252,10 +252,7 @@ impl TlsWire {
             IncomingFrame::Put { at, ticket, flag, data } => {
                 check_put(self.node, nodes, at, data.len(), flag, memory_bytes)
                     .map_err(|_| FrameError::Operation)?;
-                self.memory.write(at, &data);
-                if let Some(flag) = flag {
-                    self.memory.store(flag.at, flag.value);
-                }
+                self.memory.put(at, &data, flag);
                 if ticket != 0 {
                     let _ = self.send_frames(from, [OutgoingFrame::of_done(ticket, 0)]);
                 }
@@ -322,10 +319,7 @@ impl Wire for TlsWire {
     ) -> Result<Ticket, WireError> {
         check_put(to, self.nodes(), at, bytes.len(), flag, self.memory.len())?;
         if to == self.node {
-            self.memory.write(at, bytes);
-            if let Some(flag) = flag {
-                self.memory.store(flag.at, flag.value);
-            }
+            self.memory.put(at, bytes, flag);
             return Ok(self.complete(0));
         }
         let ticket = self.ticket();

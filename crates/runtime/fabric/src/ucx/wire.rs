@@ -201,10 +201,7 @@ impl Wire for UcxWire {
     ) -> Result<Ticket, WireError> {
         check_put(to, self.nodes(), at, bytes.len(), flag, self.worker.memory.len())?;
         if self.connection(to)?.is_none() {
-            self.worker.memory.write(at, bytes);
-            if let Some(flag) = flag {
-                self.worker.memory.store(flag.at, flag.value);
-            }
+            self.worker.memory.put(at, bytes, flag);
             return Ok(self.complete(0));
         }
         let ticket = self.ticket();

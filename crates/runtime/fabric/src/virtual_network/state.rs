@@ -118,10 +118,7 @@ impl NetworkState {
         match transmission {
             Transmission::Message(bytes) => node.inbox.push_back(Event::Message { from, bytes }),
             Transmission::Put { ticket, at, bytes, flag } => {
-                node.memory.write(at, &bytes);
-                if let Some(flag) = flag {
-                    node.memory.store(flag.at, flag.value);
-                }
+                node.memory.put(at, &bytes, flag);
                 self.send(to, from, Transmission::Completion { ticket, fetched: 0 });
             }
             Transmission::Atomic { ticket, at, operation } => {
