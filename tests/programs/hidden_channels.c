@@ -9,6 +9,7 @@
  * Prints how often the number was not there: RESULT checks N wrong N */
 #include "hidden_files.h"
 #include "hidden_memory.h"
+#include "hidden_plugins.h"
 #include "hidden_processes.h"
 #include "hidden_services.h"
 #include "hold.h"
@@ -24,6 +25,7 @@ static const struct channel channels[] = {
     {"hangup", hangup_open, signal_put, signal_there, do_nothing},
     {"terminate", terminate_open, signal_put, signal_there, do_nothing},
     {"lost-gate", lost_gate_open, file_put, file_there, file_close},
+    {"room", room_open, room_put, room_there, room_close},
     {"limit", limit_open, limit_put, limit_there, do_nothing},
     {"posix-shm", shm_begin, shm_put, shm_there, do_nothing},
     {"private-map", map_open, file_put, shm_there, file_close},
@@ -34,10 +36,12 @@ static const struct channel channels[] = {
     {"sysv-shm", sysv_begin, shm_put, shm_there, do_nothing},
     {"mpi-shm", mpishm_open, shm_put, shm_there, window_close},
     {"rma", rma_open, rma_put, rma_there, window_close},
+    {"refused-free", refused_free_open, rma_put, rma_there, window_close},
     {"mpi-io", mpiio_open, mpiio_put, mpiio_there, mpiio_close},
     {"fork", file_open, fork_put, fork_there, file_close},
     {"thread", thread_open, thread_put, thread_there, thread_close},
     {"raw-thread", raw_thread_open, thread_put, thread_there, raw_thread_close},
+    {"late-twin", late_twin_open, thread_put, thread_there, twin_close},
     {"twin", twin_open, thread_put, thread_there, twin_close},
     {"aio", file_open, aio_put, aio_there, file_close},
     {"aio-list", file_open, list_put, list_there, file_close},
@@ -45,6 +49,8 @@ static const struct channel channels[] = {
     {"lookup", file_open, name_put, name_there, file_close},
     {"notified-queue", queue_open, queue_put, queue_there, do_nothing},
     {"io-uring", ring_open, ring_put, file_there, file_close},
+    {"kernel-aio", older_ring_open, older_ring_put, older_ring_there, do_nothing},
+    {"cxx-plugin", plugin_open, plugin_put, plugin_there, plugin_close},
     {"raw-handler", raw_handler_open, signal_put, signal_there, do_nothing},
     {"remote-writer", remote_open, remote_put, queue_there, do_nothing},
 };

@@ -7,6 +7,7 @@
  * them private ones with other arguments. The calls themselves may fail. Whether they completed the barrier
  * is in evenkeel's report. */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <linux/futex.h>
 #include <mpi.h>
 #include <sched.h>
@@ -17,6 +18,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -72,6 +74,42 @@ static void make_private_calls(void)
     kernel(SYS_clock_getres, CLOCK_REALTIME, a, 0, 0);
 }
 
+/* The kernel of 32-bit programs, which has other numbers, makes a folder; 39 is getpid elsewhere. The name is at
+ * no address, so it fails. A kernel without it ends the process, which is tried in a child. */
+static void call_32_bit_kernel(void)
+{
+    long answer;
+    __asm__ volatile("int $0x80"
+                     : "=a"(answer)
+                     : "a"(39), "b"(0), "c"(0)
+                     : "memory", "cc", "r8", "r9", "r10", "r11");
+    if (answer != -EFAULT && answer != -ENOENT)
+        fprintf(stderr, "system_calls: a 32-bit mkdir returned %ld\n", answer);
+}
+
+static int has_32_bit_kernel;
+
+static void try_32_bit_kernel(void)
+{
+    int status;
+    pid_t child = fork();
+    if (child == 0) {
+        call_32_bit_kernel();
+        _exit(0);
+    }
+    has_32_bit_kernel = waitpid(child, &status, 0) == child && status == 0;
+    if (!has_32_bit_kernel)
+        fprintf(stderr, "system_calls: this kernel makes no 32-bit calls\n");
+}
+
+static void make_32_bit_call(void)
+{
+    if (has_32_bit_kernel)
+        call_32_bit_kernel();
+    else
+        kernel(-1, 0, 0, 0, 0);
+}
+
 /* Each in a barrier's shadow of its own: the first call completes the barrier for those that follow. */
 #define CALL(number, a, b, c, d)     \
     do {                             \
@@ -108,6 +146,8 @@ static void make_calls_that_others_notice(void)
     CALL(SYS_getrandom, a, 1, 2, 0);
     CALL(SYS_getrusage, RUSAGE_CHILDREN, a, 0, 0);
     CALL(SYS_arch_prctl, ARCH_GET_CPUID_FAULTS, 0, 0, 0);
+    MPI_Barrier(MPI_COMM_WORLD);
+    make_32_bit_call();
 }
 
 int main(int argc, char **argv)
@@ -118,6 +158,7 @@ int main(int argc, char **argv)
             rounds = atoi(argv[i] + 7);
         noticed |= !strcmp(argv[i], "which=noticed");
     }
+    try_32_bit_kernel();
     MPI_Init(&argc, &argv);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);

@@ -114,6 +114,31 @@ static bool is_ring(int folder, const char *number)
     return readlinkat(folder, number, target, sizeof target - 1) > 0 && strstr(target, "[io_uring]");
 }
 
+/* How many requests all processes of the machine have room for in rings of the older kind, in which a program
+ * finds what the kernel has done without a call: io_setup, libaio. */
+static bool are_there_older_rings(void)
+{
+    char number[32] = "0";
+    int file = open("/proc/sys/fs/aio-nr", O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return false;
+    ssize_t bytes = read(file, number, sizeof number - 1);
+    close(file);
+    return bytes > 0 && strtol(number, NULL, 10) > 0;
+}
+
+/* Such a ring is a mapping without a descriptor. Few machines have any, so the mappings are seldom read. */
+static void look_for_older_rings(void)
+{
+    char line[PATH_MAX];
+    FILE *maps = are_there_older_rings() ? fopen("/proc/self/maps", "re") : NULL;
+    while (maps && fgets(line, sizeof line, maps))
+        if (strstr(line, " /[aio]"))
+            ek_channel_open(EK_CHANNEL_THREADS, "io_setup");
+    if (maps)
+        fclose(maps);
+}
+
 static void look_for_rings(void)
 {
     DIR *folder = opendir("/proc/self/fd");
@@ -153,6 +178,7 @@ void ek_facts_look(bool thoroughly)
     if (thoroughly) {
         look_for_handlers();
         look_for_rings();
+        look_for_older_rings();
     }
 }
 

@@ -18,6 +18,7 @@
 #include "process/faults.h"
 #include "process/state.h"
 #include <errno.h>
+#include <linux/audit.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -56,10 +57,15 @@ static void make_again(greg_t *r) { r[REG_RIP] -= INSTRUCTION_BYTES; }
 
 static void make_private_call(long number, greg_t *r)
 {
+    long answer;
     switch (ek_memory_admit(number, r, &r[REG_RAX])) {
     case EK_ADMITTED:
-        r[REG_RAX] =
+        answer =
             ek_gate_syscall(number, r[REG_RDI], r[REG_RSI], r[REG_RDX], r[REG_R10], r[REG_R8], r[REG_R9]);
+        if (ek_memory_has_failed(number, r, answer))
+            make_again(r);
+        else
+            r[REG_RAX] = answer;
         break;
     case EK_REFUSED: break;
     case EK_COMPLETED: make_again(r);
@@ -74,7 +80,9 @@ static void handle(int signal, siginfo_t *info, void *context)
         pass_on(signal, info, context);
         return;
     }
-    long number = r[REG_RAX];
+    /* Through `int $0x80` a program calls the kernel of 32-bit programs, whose numbers are others. */
+    const bool is_ours = info->si_arch == AUDIT_ARCH_X86_64;
+    const long number = is_ours ? r[REG_RAX] : -1;
     if (tries) {
         tries++;
         ek_gate = 0;

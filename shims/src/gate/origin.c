@@ -36,11 +36,14 @@ typedef struct moment {
 
 static moment before_program; /* its first instruction; constructors of libraries may have loaded others */
 static moment before_host;
+static moment after_host;
 static struct {
     uintptr_t base;
     uint64_t identity;
+    bool is_needed; /* by the host's library, directly or not */
 } hosts[EK_MOST_OBJECTS];
 static size_t hosts_count;
+static uintptr_t library_base;
 static bool is_final;
 
 static void mark_from(size_t at, void *context)
@@ -132,8 +135,58 @@ static void classify(void)
     for (size_t at = 0; at < count; at++)
         if (is_hosts(marks[at]) && !(is_final && ek_object_defines(&objects[at], memory_hooks))) {
             hosts[hosts_count].base = objects[at].base;
+            hosts[hosts_count].is_needed = marks[at] & NEEDED_BY_HOST;
             hosts[hosts_count++].identity = objects[at].identity;
         }
+    library_base = library < count ? objects[library].base : 0;
+}
+
+static int count_loads(struct dl_phdr_info *info, size_t bytes, void *loads)
+{
+    (void)bytes;
+    *(unsigned long long *)loads = info->dlpi_adds;
+    return 1;
+}
+
+/* Whether the loader has loaded anything since this was asked with the same `seen`. */
+static bool has_loaded(unsigned long long *seen)
+{
+    unsigned long long loads = 0;
+    dl_iterate_phdr(count_loads, &loads);
+    if (loads == *seen)
+        return false;
+    *seen = loads;
+    return true;
+}
+
+static bool is_needed_later(uintptr_t base, size_t count)
+{
+    for (size_t at = 0; at < count; at++)
+        if (objects[at].base == base)
+            return marks[at] & NEEDED_BY_PROGRAM;
+    return false;
+}
+
+/* The host may have loaded what is of use to others, such as libstdc++ or UCX. Once the program loads an object
+ * that needs it, what it does may be done for the program. What the host's library needs itself stays the
+ * host's: the host, too, loads parts of itself later, and they need the same. */
+static void share_what_is_needed_later(void)
+{
+    static unsigned long long seen;
+    if (!has_loaded(&seen))
+        return;
+    const size_t count = ek_objects_list(objects);
+    size_t library = 0, left = 0;
+    while (library < count && objects[library].base != library_base)
+        library++;
+    memset(marks, 0, sizeof marks);
+    for (size_t at = 0; at < count; at++)
+        if (is_after(&objects[at], &after_host))
+            mark_needs(at, count, NEEDED_BY_PROGRAM, library);
+    for (size_t at = 0; at < hosts_count; at++)
+        if (hosts[at].is_needed || !is_needed_later(hosts[at].base, count))
+            hosts[left++] = hosts[at];
+    hosts_count = left;
 }
 
 void ek_origin_before_host(void) { note(&before_host); }
@@ -144,6 +197,7 @@ void ek_origin_after_host(void)
     is_final = true; /* from now on objects may be opened: no call of the program's is under way */
     classify();
     pthread_mutex_unlock(&lock);
+    note(&after_host);
 }
 
 /* An object that is loaded later where one of the host's was has another path. */
@@ -164,7 +218,9 @@ bool ek_is_program(const void *address)
     if (!dladdr(address, &info) || !info.dli_fname)
         return true;
     pthread_mutex_lock(&lock);
-    if (!is_final)
+    if (is_final)
+        share_what_is_needed_later();
+    else
         classify();
     bool listed = is_listed(&info);
     pthread_mutex_unlock(&lock);
@@ -177,23 +233,15 @@ static const char *const remote_writers[] = {
     "ibv_open_device", "ucp_init_version",   "shmem_init",          "shmem_init_thread",  "start_pes",
     "fi_getinfo",      "cuIpcOpenMemHandle", "hipIpcOpenMemHandle", "zeMemOpenIpcHandle", NULL};
 
-static int count_loads(struct dl_phdr_info *info, size_t bytes, void *loads)
-{
-    (void)bytes;
-    *(unsigned long long *)loads = info->dlpi_adds;
-    return 1;
-}
-
 bool ek_program_has_remote_writers(void)
 {
     static unsigned long long seen;
-    unsigned long long loads = 0;
-    dl_iterate_phdr(count_loads, &loads);
-    if (loads == seen)
+    if (!has_loaded(&seen))
         return false;
-    seen = loads;
     bool found = false;
     pthread_mutex_lock(&lock);
+    if (is_final)
+        share_what_is_needed_later();
     size_t count = ek_objects_list(objects);
     for (size_t at = 0; at < count && !found; at++) {
         const Dl_info info = {.dli_fname = objects[at].path, .dli_fbase = (void *)objects[at].base};

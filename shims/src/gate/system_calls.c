@@ -65,6 +65,8 @@ enum {
     FIRST_BASE_CALL = 0x1001, /* ARCH_SET_GS */
     LAST_BASE_CALL = 0x1004,  /* ARCH_GET_GS */
     FIXED_AND_NEW = 0x100000, /* MAP_FIXED_NOREPLACE */
+    IO_URING_SETUP = 425,     /* older headers lack it, and the next one */
+    CLONE3 = 435,
 };
 
 /* Anonymous memory of this process alone. Locked memory and huge pages come from what all processes share. */
@@ -163,6 +165,17 @@ bool ek_system_call_is_private(long number, const greg_t *r)
     }
 }
 
+/* Whether it makes a process or a thread that shares this one's memory and runs beside it. */
+static bool makes_thread(long number, const greg_t *r)
+{
+    greg_t flags = 0;
+    if (number == SYS_clone)
+        flags = r[REG_RDI];
+    if (number == CLONE3 && r[REG_RDI])
+        flags = *(const greg_t *)r[REG_RDI]; /* the first member of struct clone_args */
+    return (flags & (CLONE_VM | CLONE_VFORK)) == CLONE_VM;
+}
+
 bool ek_system_call_opens_channel(long number, const greg_t *r, unsigned *channel)
 {
     bool shares_pages = number == SYS_mmap && (r[REG_R10] & MAP_TYPE) != MAP_PRIVATE;
@@ -171,7 +184,8 @@ bool ek_system_call_opens_channel(long number, const greg_t *r, unsigned *channe
         return true;
     }
     *channel = EK_CHANNEL_THREADS;
-    return number == SYS_clone && (r[REG_RDI] & (CLONE_VM | CLONE_VFORK)) == CLONE_VM;
+    /* In a ring the kernel tells the program of others without a call. */
+    return number == SYS_io_setup || number == IO_URING_SETUP || makes_thread(number, r);
 }
 
 #endif
