@@ -189,7 +189,9 @@ def test_without_the_gate_hidden_channels_show_it(openmpi4, channel, directory):
     """Each look is too early, as the writer writes afterwards; but the first number may be there before."""
     open_gate = {"EVENKEEL_BARRIER": "deferred", "EVENKEEL_GATE": "off"}
     outcome, wrong = run_channel(openmpi4, channel, directory, 200, "held=1", **open_gate)
-    assert (wrong or 0) >= 398, f"{wrong} of 400 looks were wrong: no leak is seen\n{outcome.text[-2000:]}"
+    # What any of the others did is there for a rank that waits for one of them.
+    least = 20 if channel in ("room", "kernel-aio") else 398
+    assert (wrong or 0) >= least, f"{wrong} of 400 looks were wrong: no leak is seen\n{outcome.text[-2000:]}"
 
 
 def test_a_library_that_writes_remotely_must_be_known(openmpi4, directory):

@@ -50,7 +50,7 @@ static const struct channel channels[] = {
     {"notified-queue", queue_open, queue_put, queue_there, do_nothing},
     {"io-uring", ring_open, ring_put, file_there, file_close},
     {"kernel-aio", older_ring_open, older_ring_put, older_ring_there, do_nothing},
-    {"cxx-plugin", plugin_open, plugin_put, plugin_there, plugin_close},
+    {"cxx-plugin", plugin_open, thread_put, thread_there, plugin_close},
     {"raw-handler", raw_handler_open, signal_put, signal_there, do_nothing},
     {"remote-writer", remote_open, remote_put, queue_there, do_nothing},
 };

@@ -4,6 +4,7 @@
 #include "hidden_processes.h"
 #include <dlfcn.h>
 #include <linux/aio_abi.h>
+#include <poll.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 
@@ -14,7 +15,8 @@ static void (*join_plugin)(void);
 static void plugin_open(void)
 {
     void *plugin = dlopen(getenv("HIDDEN_PLUGIN"), RTLD_NOW);
-    void (*start)(void *(*)(void *)) = plugin ? (void (*)(void *(*)(void *)))dlsym(plugin, "start_thread") : NULL;
+    void (*start)(void *(*)(void *)) =
+        plugin ? (void (*)(void *(*)(void *)))dlsym(plugin, "start_thread") : NULL;
     file_open();
     if (!start)
         die("HIDDEN_PLUGIN");
@@ -29,7 +31,8 @@ static void plugin_close(void)
     file_close();
 }
 
-/* ---- the same as `twin`, made while a barrier is pending, by the call of today and without the C library ---- */
+/* ---- the same as `twin`, made while a barrier is pending, by the call of today and without the C library
+ * ---- */
 
 static void late_twin_open(void)
 {
@@ -66,7 +69,8 @@ static int ends[64]; /* of this rank's pipe to read, of others to write */
 
 static void await_byte(void)
 {
-    struct iocb block = {.aio_fildes = (unsigned)ends[rank], .aio_lio_opcode = IOCB_CMD_POLL, .aio_buf = POLLIN};
+    struct iocb block = {
+        .aio_fildes = (unsigned)ends[rank], .aio_lio_opcode = IOCB_CMD_POLL, .aio_buf = POLLIN};
     struct iocb *blocks[] = {&block};
     if (call_kernel(SYS_io_submit, (long)older_ring, 1, (long)blocks, 0) != 1)
         die("io_submit");
@@ -74,7 +78,8 @@ static void await_byte(void)
 
 static void older_ring_open(void)
 {
-    if (mkfifo(path("ring", rank), 0600) || (ends[rank] = open(path("ring", rank), O_RDONLY | O_NONBLOCK)) < 0)
+    if (mkfifo(path("ring", rank), 0600) ||
+        (ends[rank] = open(path("ring", rank), O_RDONLY | O_NONBLOCK)) < 0)
         die("mkfifo");
     meet();
     for (int r = 0; r < size; r++)

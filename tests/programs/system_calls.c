@@ -74,8 +74,8 @@ static void make_private_calls(void)
     kernel(SYS_clock_getres, CLOCK_REALTIME, a, 0, 0);
 }
 
-/* The kernel of 32-bit programs, which has other numbers, makes a folder; 39 is getpid elsewhere. The name is at
- * no address, so it fails. A kernel without it ends the process, which is tried in a child. */
+/* The kernel of 32-bit programs, which has other numbers, makes a folder; 39 is getpid elsewhere. The name is
+ * at no address, so it fails. A kernel without it ends the process, which is tried in a child. */
 static void call_32_bit_kernel(void)
 {
     long answer;

@@ -75,8 +75,8 @@ ek_admission ek_memory_admit(long number, const greg_t *r, greg_t *answer)
     return EK_COMPLETED;
 }
 
-/* Another rank may release memory, or raise this one's limit, before it enters the barrier. An allocator that is
- * entered through allocation.c is called again; others are not. */
+/* Another rank may release memory, or raise this one's limit, before it enters the barrier. An allocator that
+ * is entered through allocation.c is called again; others are not. */
 bool ek_memory_has_failed(long number, const greg_t *r, long answer)
 {
     const bool failed = number == SYS_brk ? r[REG_RDI] && answer < r[REG_RDI] : answer == -ENOMEM;

@@ -20,8 +20,8 @@ typedef enum ek_admission {
 /* To be called before a caught system call that concerns this process alone is made. */
 ek_admission ek_memory_admit(long number, const greg_t *registers, greg_t *answer);
 
-/* To be called when such a call has been made and answered `answer`. Whether it failed for want of memory and is
- * to be made again: barriers are complete now, and the gate is open. */
+/* To be called when such a call has been made and answered `answer`. Whether it failed for want of memory and
+ * is to be made again: barriers are complete now, and the gate is open. */
 bool ek_memory_has_failed(long number, const greg_t *registers, long answer);
 
 /* Whether `madvise` gives pages back and keeps their addresses: touched, they come again without a call. */

@@ -167,9 +167,9 @@ static bool is_needed_later(uintptr_t base, size_t count)
     return false;
 }
 
-/* The host may have loaded what is of use to others, such as libstdc++ or UCX. Once the program loads an object
- * that needs it, what it does may be done for the program. What the host's library needs itself stays the
- * host's: the host, too, loads parts of itself later, and they need the same. */
+/* The host may have loaded what is of use to others, such as libstdc++ or UCX. Once the program loads an
+ * object that needs it, what it does may be done for the program. What the host's library needs itself stays
+ * the host's: the host, too, loads parts of itself later, and they need the same. */
 static void share_what_is_needed_later(void)
 {
     static unsigned long long seen;
