@@ -100,7 +100,7 @@ impl Process {
     ) -> Result<(), Revoked> {
         let due = chores.due(waited_ns);
         if due.library_progress {
-            let found = self.library.look(self.clock, chores.is_cold());
+            let found = self.library.look(self.clock);
             chores.looked(waited_ns, found);
         }
         if due.liveness {

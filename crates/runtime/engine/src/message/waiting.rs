@@ -108,7 +108,7 @@ pub fn pause(process: &Process, also: AlsoAwaited) {
         let waited_ns = node.clock().ns_since(waiter.pause.began);
         let due = waiter.chores.due(waited_ns);
         if due.library_progress {
-            let found = process.library.look(process.clock, waiter.chores.is_cold());
+            let found = process.library.look(process.clock);
             waiter.chores.looked(waited_ns, found);
         }
         if due.liveness {

@@ -108,11 +108,6 @@ impl Chores {
         self.next_progress_ns = waited_ns + self.progress_step_ns;
     }
 
-    /// Returns whether the rank has slept since the last look.
-    pub fn is_cold(&self) -> bool {
-        self.is_cold
-    }
-
     /// Returns whether the rank must not sleep now, because the host library has something to do.
     pub fn is_attentive(&self) -> bool {
         self.progress_step_ns <= self.attention_ns

@@ -17,24 +17,16 @@ pub struct HostLibrary {
     activity: AtomicPtr<()>,
     /// About how long a call takes that finds nothing.
     usual_ns: AtomicU64,
-    /// The same of a call after a sleep, which finds the cache cold.
-    usual_cold_ns: AtomicU64,
 }
 
 impl Default for HostLibrary {
     fn default() -> HostLibrary {
         let null = || AtomicPtr::new(std::ptr::null_mut());
-        HostLibrary {
-            progress: null(),
-            activity: null(),
-            usual_ns: AtomicU64::new(FIRST_USUAL_NS),
-            usual_cold_ns: AtomicU64::new(FIRST_USUAL_COLD_NS),
-        }
+        HostLibrary { progress: null(), activity: null(), usual_ns: AtomicU64::new(FIRST_USUAL_NS) }
     }
 }
 
 const FIRST_USUAL_NS: u64 = 1_000;
-const FIRST_USUAL_COLD_NS: u64 = 4_000;
 
 /// Times of calls differ by this much without a reason.
 const TOLERANCE_NS: u64 = 200;
@@ -67,17 +59,16 @@ impl HostLibrary {
         const EMPTY_LOOKS: u32 = 4;
         let mut empty = 0;
         for _ in 0..MOST_LOOKS {
-            empty = if self.look(clock, false) { 0 } else { empty + 1 };
+            empty = if self.look(clock) { 0 } else { empty + 1 };
             if empty == EMPTY_LOOKS {
                 break;
             }
         }
     }
 
-    /// Lets the library make progress. `is_cold`: the rank has slept since the last time.
-    /// Returns whether that seems to have found something: it took longer than usual. The library itself does
-    /// not tell.
-    pub(crate) fn look(&self, clock: Clock, is_cold: bool) -> bool {
+    /// Lets the library make progress. Returns whether that seems to have found something: it took longer
+    /// than usual. The library itself does not tell.
+    pub(crate) fn look(&self, clock: Clock) -> bool {
         let progress = self.progress.load(Ordering::Acquire);
         if progress.is_null() {
             return false;
@@ -87,9 +78,8 @@ impl HostLibrary {
         let began = clock.now();
         progress();
         let took_ns = clock.ns_since(began);
-        let usual = if is_cold { &self.usual_cold_ns } else { &self.usual_ns };
-        let usual_ns = usual.load(Ordering::Relaxed);
-        usual.store(learn(usual_ns, took_ns), Ordering::Relaxed);
+        let usual_ns = self.usual_ns.load(Ordering::Relaxed);
+        self.usual_ns.store(learn(usual_ns, took_ns), Ordering::Relaxed);
         is_unusual(usual_ns, took_ns)
     }
 }
