@@ -35,12 +35,10 @@ impl Crowding {
         self.yield_core_at(clock.now(), clock);
     }
 
-    /// The same at `now`. Returns the time after it.
-    pub fn yield_core_at(&self, now: Ticks, clock: Clock) -> Ticks {
+    /// The same; the caller has read the clock.
+    pub fn yield_core_at(&self, now: Ticks, clock: Clock) {
         yield_now();
-        let after = clock.now();
-        self.yielded(now, after, clock);
-        after
+        self.yielded(now, clock.now(), clock);
     }
 
     /// Returns whether a rank will probably lose its core if it yields now.

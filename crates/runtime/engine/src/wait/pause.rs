@@ -14,9 +14,6 @@ pub struct Pause {
     /// Whether an awaited rank runs, once that has been checked. It may have stopped or started since. That
     /// only affects how this rank waits, because a rank that sleeps is woken in any case.
     peers_run: Option<bool>,
-    /// The time after the yield with which the last step ended. The next step begins about then, so a step
-    /// that yields reads the clock once.
-    now: Option<Ticks>,
 }
 
 impl Pause {
@@ -27,7 +24,7 @@ impl Pause {
 
     /// A wait that began at `began` and has polled `polls` times.
     pub fn resume(began: Ticks, polls: u32) -> Pause {
-        Pause { began, polls, peers_run: None, now: None }
+        Pause { began, polls, peers_run: None }
     }
 
     /// Spins or yields as the policy says. Returns true if the caller should block instead.
@@ -39,8 +36,8 @@ impl Pause {
         expected_ns: u64,
         peers_run: impl Fn() -> bool,
     ) -> bool {
-        let (began, known, after_yield) = (self.began, &mut self.peers_run, self.now.take());
-        let now = LazyCell::new(|| after_yield.unwrap_or_else(|| settings.clock.now()));
+        let (began, known) = (self.began, &mut self.peers_run);
+        let now = LazyCell::new(|| settings.clock.now());
         let step = settings.step(
             self.polls,
             || settings.clock.ns_between(began, *now),
@@ -54,7 +51,7 @@ impl Pause {
                 if settings.policy == WaitPolicy::Auto && crowding.is_crowded_at(*now, settings.clock) {
                     return true;
                 }
-                self.now = Some(crowding.yield_core_at(*now, settings.clock));
+                crowding.yield_core_at(*now, settings.clock);
             }
             WaitStep::Block => return true,
         }
