@@ -2,7 +2,8 @@
 
 use evenkeel_engine::clock::Ticks;
 use evenkeel_engine::process::Process;
-use evenkeel_engine::wait::pause::{self, yield_now};
+use evenkeel_engine::wait::crowding::yield_now;
+use evenkeel_engine::wait::pause;
 use std::time::Duration;
 
 /// The length of a sleep in such a wait. The host library cannot wake this process.

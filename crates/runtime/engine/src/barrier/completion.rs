@@ -7,7 +7,7 @@ use crate::comm::part::NodePart;
 use crate::comm::state::PartState;
 use crate::deferral::observer::Observer;
 use crate::process::Process;
-use crate::wait::pause::yield_now;
+use crate::wait::crowding::yield_now;
 use std::cell::Cell;
 use std::thread::sleep;
 use std::time::Duration;

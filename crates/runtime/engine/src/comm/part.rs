@@ -4,7 +4,7 @@ use super::shared::Shared;
 use super::stamp::BarrierStamp;
 use super::state::PartState;
 use crate::deferral::fast_path;
-use crate::wait::pause::yield_now;
+use crate::wait::crowding::yield_now;
 use evenkeel_segment::board::revocation;
 use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicBool, Ordering};

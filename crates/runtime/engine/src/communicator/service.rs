@@ -8,7 +8,7 @@ use crate::comm::part::NodePart;
 use crate::comm::shared::Shared;
 use crate::comm::state::PartState;
 use crate::nonblocking::request::Companion;
-use crate::wait::pause::yield_now;
+use crate::wait::crowding::yield_now;
 use evenkeel_record::OpRecord;
 use evenkeel_segment::block::Block;
 use evenkeel_segment::eventcount::Fencing;

@@ -5,7 +5,6 @@
 //! A leaky bucket decides: it fills with the time that yields have lost, and drains at a small share of the
 //! time that passes. Ranks that only wait for each other lose little, and it stays below its mark.
 
-use super::pause::yield_now;
 use crate::clock::{Clock, Ticks};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -64,6 +63,12 @@ impl Crowding {
         let until = filled.min(ended.0 + ticks_of(CAPACITY_NS * DRAIN));
         self.full_until.store(until, Ordering::Relaxed);
     }
+}
+
+/// Yields the core to other processes.
+pub fn yield_now() {
+    // SAFETY: the function takes no arguments and has no preconditions.
+    unsafe { libc::sched_yield() };
 }
 
 #[cfg(test)]

@@ -58,9 +58,3 @@ impl Pause {
         false
     }
 }
-
-/// Yields the core to other processes.
-pub fn yield_now() {
-    // SAFETY: the function takes no arguments and has no preconditions.
-    unsafe { libc::sched_yield() };
-}
