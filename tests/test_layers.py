@@ -31,6 +31,7 @@ ALLOWED = {
     "primitives-c": {"fabric", "primitives"},
     "agent": {"diagnostics", "engine", "fabric", "schedule", "spanning", "segment", "options", "random"},
     "mpi": {"engine", "report", "options", "output-file", "record"},
+    "launch": {"random"},
     "shim-generate": set(),
     "switch-sim": {"route"},
     "cli": {
@@ -46,6 +47,7 @@ ALLOWED = {
         "segment",
         "fabric",
         "barrier-table",
+        "launch",
         "tune",
         "route",
         "switch-sim",

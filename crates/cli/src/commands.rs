@@ -85,7 +85,7 @@ pub enum Command {
 /// Carries a command out.
 pub fn execute(command: Command) -> Result<Outcome, CommandError> {
     Ok(match command {
-        Command::Run(arguments) => run::run(&arguments)?.into(),
+        Command::Run(arguments) => run::run(&arguments)?,
         Command::Env(arguments) => env::env(&arguments)?.into(),
         Command::Doctor(arguments) => doctor::doctor(&arguments)?,
         Command::Report(arguments) => report::report(&arguments)?.into(),

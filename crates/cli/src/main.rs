@@ -12,7 +12,7 @@ fn main() -> ExitCode {
             // A reader that closes the pipe early, as in `evenkeel doctor | head`, is not an error.
             let mut out = std::io::stdout();
             let _ = out.write_all(&outcome.text).and_then(|()| out.flush());
-            if outcome.is_success { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+            ExitCode::from(outcome.code)
         }
         Err(error) => {
             eprintln!("evenkeel: {error}");

@@ -18,7 +18,10 @@ pub struct MpiArguments {
     /// The program's MPI, if evenkeel cannot determine it from the program
     #[arg(long, value_name = "NAME", default_value = "auto")]
     pub mpi: MpiChoice,
-    /// The launcher to use instead of the one that belongs to the MPI: a path, or srun
+    /// The launcher to use instead of the one that belongs to the MPI: a path, srun, or evenkeel
+    ///
+    /// evenkeel: `evenkeel run` starts the ranks of MPICH and its relatives itself, on this machine, without
+    /// mpiexec.
     #[arg(long, value_name = "PATH")]
     pub launcher: Option<String>,
 }

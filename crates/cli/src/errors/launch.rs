@@ -125,6 +125,38 @@ pub enum LaunchError {
         value: String,
     },
 
+    /// evenkeel does not speak what the library's ranks need to find each other.
+    #[error(
+        "cannot start the ranks of {} without its launcher: they need PMIx, which `--launcher evenkeel` does \
+         not serve. Leave --launcher out.",
+        .library.display()
+    )]
+    OwnLauncherCannot {
+        /// The MPI library.
+        library: PathBuf,
+    },
+
+    /// Arguments for another launcher.
+    #[error("cannot use --launcher-args `{argument}` with --launcher evenkeel. Leave one of them out.")]
+    OwnLauncherArguments {
+        /// The first of them.
+        argument: String,
+    },
+
+    /// An option of evenkeel's own launcher, and another launcher.
+    #[error(
+        "cannot use {option} here: it needs --launcher evenkeel. Add that, or use what the launcher itself \
+         offers: --launcher-args."
+    )]
+    OnlyOwnLauncher {
+        /// The option.
+        option: &'static str,
+    },
+
+    /// evenkeel could not start the ranks itself.
+    #[error("{0}")]
+    Job(#[from] evenkeel_launch::JobError),
+
     /// The launcher could not be executed.
     #[error("cannot start {}: {why}. Check that it starts by itself.", .launcher.display())]
     Exec {

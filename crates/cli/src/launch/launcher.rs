@@ -5,6 +5,23 @@ use crate::program::mpi::{Library, Maker};
 use crate::program::search_path::{file_name, find};
 use std::path::{Path, PathBuf};
 
+/// What `--launcher` takes to have evenkeel start the ranks itself.
+pub const OWN: &str = "evenkeel";
+
+/// Whether evenkeel can start programs of this library itself.
+///
+/// Ranks of MPICH and its relatives speak PMI-1, which evenkeel serves. Those of Open MPI speak PMIx only:
+/// without it, each would take itself for the only rank.
+pub fn check_own(library: &Library, launcher_arguments: &[String]) -> Result<(), LaunchError> {
+    if library.maker != Maker::Mpich {
+        return Err(LaunchError::OwnLauncherCannot { library: library.path.clone() });
+    }
+    match launcher_arguments.first() {
+        Some(argument) => Err(LaunchError::OwnLauncherArguments { argument: argument.clone() }),
+        None => Ok(()),
+    }
+}
+
 /// Which arguments a launcher takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LauncherStyle {

@@ -5,27 +5,32 @@
 pub struct Outcome {
     /// Printed to standard output.
     pub text: Vec<u8>,
-    /// Whether what was examined is in order; the exit code is 0 if it is, 1 if not. Commands that examine
-    /// nothing always succeed.
-    pub is_success: bool,
+    /// The exit code: 0 if what was examined is in order, 1 if not; that of a program that was run. Commands
+    /// that do neither always succeed.
+    pub code: u8,
 }
 
 impl Outcome {
     /// The text about something that was examined, and whether it is in order.
     pub fn of_examination(text: String, is_success: bool) -> Outcome {
-        Outcome { text: text.into(), is_success }
+        Outcome { text: text.into(), code: u8::from(!is_success) }
+    }
+
+    /// A program was run, and has printed for itself.
+    pub fn of_program(code: u8) -> Outcome {
+        Outcome { text: Vec::new(), code }
     }
 }
 
 impl From<String> for Outcome {
     fn from(text: String) -> Outcome {
-        Outcome { text: text.into(), is_success: true }
+        Outcome { text: text.into(), code: 0 }
     }
 }
 
 impl From<Vec<u8>> for Outcome {
     fn from(text: Vec<u8>) -> Outcome {
-        Outcome { text, is_success: true }
+        Outcome { text, code: 0 }
     }
 }
 

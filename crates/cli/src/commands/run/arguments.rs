@@ -1,6 +1,7 @@
 //! The command line of `evenkeel run`.
 
 use crate::commands::launch_arguments::{EngineOptions, MpiArguments};
+use crate::errors::LaunchError;
 use crate::inject::injection::Injection;
 use clap::value_parser;
 
@@ -14,6 +15,7 @@ Examples:
   evenkeel run -n 16 -- ./app input.dat
   evenkeel run -n 16 --wait yield --report run.json -- ./app
   evenkeel run -n 8 --launcher srun -- ./app
+  evenkeel run -n 8 --launcher evenkeel --label -- ./app      start the ranks without mpiexec
   evenkeel run -n 8 --launcher-args '--hostfile hosts' -- ./app
   evenkeel run -n 4 --mpi openmpi -- ./starts-mpi-programs.sh
   evenkeel run -n 4 --inject stalls=exp:10ms/100ms --inject competitors=1 -- ./app
@@ -28,6 +30,9 @@ pub struct RunArguments {
     /// Further arguments for the launcher, as one word: '--hostfile hosts'
     #[arg(long, value_name = "ARGS", allow_hyphen_values = true)]
     pub launcher_args: Vec<String>,
+    /// How ranks are started with --launcher evenkeel.
+    #[command(flatten)]
+    pub start: StartArguments,
     /// Disturb the run on purpose; may be given several times [competitors=N, doubled,
     /// stalls=exp:10ms/100ms, quota=50%]
     ///
@@ -56,4 +61,57 @@ pub struct RunArguments {
     #[arg(required = true, trailing_var_arg = true, value_name = "PROGRAM")]
     #[arg(num_args = 1..)]
     pub program: Vec<String>,
+}
+
+/// How long the other ranks may go on after one has failed, ms.
+pub const DEFAULT_PATIENCE_MS: u64 = 500;
+
+/// Who reads the standard input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum StdinChoice {
+    /// Rank 0
+    #[value(name = "0")]
+    First,
+    /// No rank
+    None,
+}
+
+/// How evenkeel starts ranks itself.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Options of --launcher evenkeel")]
+pub struct StartArguments {
+    /// Print each line of output with its rank in front: `[3] text`
+    #[arg(long)]
+    pub label: bool,
+    /// Who reads standard input: rank 0, which is the default, or none
+    #[arg(long, value_name = "RANK")]
+    pub stdin: Option<StdinChoice>,
+    /// Go on when a rank fails, for programs that survive this
+    ///
+    /// Without it the job ends when a rank exits with a code other than 0, is killed, or exits between MPI_Init
+    /// and MPI_Finalize. The exit code is that of the rank that failed first in both cases.
+    #[arg(long)]
+    pub keep_going: bool,
+    /// How long the other ranks may go on after one has failed [default: 500]
+    ///
+    /// Then they get SIGTERM, and after four times as long SIGKILL. After Ctrl-C or SIGTERM, ranks also have
+    /// four times as long; a second Ctrl-C kills them at once.
+    #[arg(long, value_name = "MILLISECONDS", value_parser = value_parser!(u64).range(..=3_600_000))]
+    pub patience: Option<u64>,
+}
+
+impl StartArguments {
+    /// Refuses options that another launcher would not know.
+    pub fn refuse(&self) -> Result<(), LaunchError> {
+        let given = [
+            ("--label", self.label),
+            ("--stdin", self.stdin.is_some()),
+            ("--keep-going", self.keep_going),
+            ("--patience", self.patience.is_some()),
+        ];
+        match given.iter().find(|(_, is_given)| *is_given) {
+            Some((option, _)) => Err(LaunchError::OnlyOwnLauncher { option }),
+            None => Ok(()),
+        }
+    }
 }

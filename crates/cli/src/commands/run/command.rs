@@ -1,51 +1,80 @@
 //! Carries out `evenkeel run`.
 
-use super::arguments::RunArguments;
+use super::arguments::{DEFAULT_PATIENCE_MS, RunArguments, StdinChoice};
 use crate::errors::{CommandError, LaunchError};
 use crate::inject::injections::Injections;
 use crate::launch::launcher::{self, LaunchRequest};
 use crate::launch::{environment, preparation};
 use crate::machine::{cores, process_limit};
+use crate::output::outcome::Outcome;
 use crate::program::loader::Search;
 use crate::program::search_path;
+use evenkeel_launch::{Job, OutputStyle, StandardInput};
 use evenkeel_options as options;
+use std::ffi::OsString;
+use std::iter;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::Command;
+use std::time::Duration;
 use tracing::info;
 
-/// Becomes the launcher, so that its exit code is ours and signals reach it directly. Returns only the line
-/// that a dry run prints, or an error.
-pub fn run(arguments: &RunArguments) -> Result<String, CommandError> {
+/// Runs the program, either as the parent of its ranks, or by becoming the launcher, so that its exit code is
+/// ours and signals reach it directly. Returns the line that a dry run prints, or the exit code.
+pub fn run(arguments: &RunArguments) -> Result<Outcome, CommandError> {
     let injections = Injections::new(&arguments.injections)?;
     injections.restrict_cores()?;
-    let line = command_line(arguments, &injections)?;
+    let start = prepare(arguments, &injections)?;
     if arguments.dry_run {
-        return Ok(line.for_shell() + "\n");
+        return Ok((start.for_shell() + "\n").into());
     }
-    info!("the launcher is started: {}", line.for_shell());
+    info!("the ranks are started: {}", start.for_shell());
     injections.start(arguments.ranks)?;
-    let (launcher, words) = line.words.split_first().expect("the launcher is the first word");
-    let error = Command::new(launcher).args(words).envs(line.variables).exec();
-    Err(LaunchError::Exec { launcher: PathBuf::from(launcher), why: error.to_string() }.into())
+    match start {
+        Start::Own(job) => {
+            let code = evenkeel_launch::run(&job).map_err(LaunchError::from)?;
+            Ok(Outcome::of_program(code))
+        }
+        Start::Launcher { words, variables } => {
+            let (launcher, words) = words.split_first().expect("the launcher is the first word");
+            let error = Command::new(launcher).args(words).envs(variables).exec();
+            Err(LaunchError::Exec { launcher: PathBuf::from(launcher), why: error.to_string() }.into())
+        }
+    }
 }
 
-/// The launcher with its arguments, and variables for the launcher itself.
-struct CommandLine {
-    words: Vec<String>,
-    variables: Vec<(String, String)>,
+/// Who starts the ranks.
+enum Start {
+    /// This process.
+    Own(Job),
+    /// The launcher with its arguments, and variables for the launcher itself.
+    Launcher { words: Vec<String>, variables: Vec<(String, String)> },
 }
 
-impl CommandLine {
+impl Start {
     /// The line as a user would type it.
     fn for_shell(&self) -> String {
-        let variables = self.variables.iter().map(|(name, value)| format!("{name}={value}"));
-        let words = variables.chain(self.words.iter().cloned());
-        words.map(|word| environment::quote(&word)).collect::<Vec<_>>().join(" ")
+        let quoted = |words: &mut dyn Iterator<Item = String>| {
+            words.map(|word| environment::quote(&word)).collect::<Vec<_>>().join(" ")
+        };
+        let assignment = |(name, value): &(String, String)| format!("{name}={value}");
+        match self {
+            Start::Launcher { words, variables } => {
+                quoted(&mut variables.iter().map(assignment).chain(words.iter().cloned()))
+            }
+            Start::Own(job) => {
+                let text = |word: &OsString| word.to_string_lossy().into_owned();
+                let variables = job.variables.iter().map(|(name, value)| (text(name), text(value)));
+                let program = job.program.display().to_string();
+                let words = iter::once(program).chain(job.arguments.iter().map(text));
+                let line = quoted(&mut variables.map(|pair| assignment(&pair)).chain(words));
+                format!("{line}  # {} times, by evenkeel itself", job.ranks)
+            }
+        }
     }
 }
 
-fn command_line(arguments: &RunArguments, injections: &Injections) -> Result<CommandLine, CommandError> {
+fn prepare(arguments: &RunArguments, injections: &Injections) -> Result<Start, CommandError> {
     check_ranks(arguments.ranks, process_limit::own())?;
     let on_path = search_path::directories();
     let file = search_path::find(&arguments.program[0], &on_path)?;
@@ -55,15 +84,22 @@ fn command_line(arguments: &RunArguments, injections: &Injections) -> Result<Com
     if let Some(warning) = &prepared.warning {
         eprintln!("evenkeel: {warning}");
     }
+    let variables = [prepared.variables, injections.variables()].concat();
+    let extra = launcher_arguments(&arguments.launcher_args)?;
+    if arguments.mpi.launcher.as_deref() == Some(launcher::OWN) {
+        launcher::check_own(&prepared.library, &extra)?;
+        return Ok(Start::Own(job(arguments, file, variables)));
+    }
+    arguments.start.refuse()?;
     let launcher = match arguments.mpi.launcher.as_deref() {
         Some(name) => launcher::named(name, prepared.library.maker, &on_path)?,
         None => launcher::of_library(&prepared.library, &on_path)?,
     };
-    let places = prepared.variables.iter().all(|(name, value)| name != options::PLACE.env || value != "none");
+    let places = variables.iter().all(|(name, value)| name != options::PLACE.env || value != "none");
     let request = LaunchRequest {
         ranks: arguments.ranks,
-        variables: [prepared.variables, injections.variables()].concat(),
-        extra: launcher_arguments(&arguments.launcher_args)?,
+        variables,
+        extra,
         // Launchers search a bare name in the current directory first. The file that was examined is the one
         // to run.
         program: file.display().to_string(),
@@ -77,7 +113,25 @@ fn command_line(arguments: &RunArguments, injections: &Injections) -> Result<Com
         &environment::preloaded(),
     );
     let physical_cores = cores::physical(&cores::usable());
-    Ok(CommandLine { words: launcher::command(&launcher, &request, physical_cores)?, variables })
+    Ok(Start::Launcher { words: launcher::command(&launcher, &request, physical_cores)?, variables })
+}
+
+/// The job that evenkeel starts itself.
+fn job(arguments: &RunArguments, program: PathBuf, variables: Vec<(String, String)>) -> Job {
+    let start = &arguments.start;
+    Job {
+        ranks: arguments.ranks,
+        program,
+        arguments: arguments.program[1..].iter().map(OsString::from).collect(),
+        variables: variables.into_iter().map(|(name, value)| (name.into(), value.into())).collect(),
+        output: if start.label { OutputStyle::Labelled } else { OutputStyle::Lines },
+        input: match start.stdin {
+            Some(StdinChoice::None) => StandardInput::None,
+            _ => StandardInput::First,
+        },
+        patience: Duration::from_millis(start.patience.unwrap_or(DEFAULT_PATIENCE_MS)),
+        keep_going: start.keep_going,
+    }
 }
 
 /// The words of all `--launcher-args`.

@@ -1,0 +1,537 @@
+//! The launcher: starts the ranks, and then waits for whatever comes first.
+
+mod rank;
+mod shutdown;
+
+use crate::ending::Cause;
+use crate::job::{Job, JobError, OutputStyle, StandardInput};
+use crate::output::Sink;
+use crate::pmi1::{Action, Client, Server, SpawnCommand};
+use crate::processes::{self, Started};
+use crate::signals::{Received, Signals};
+use rank::{PmiInput, Rank, Stream};
+use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
+use rustix::fs::Timespec;
+use rustix::process::{Pid, WaitStatus};
+use shutdown::{Shutdown, Step};
+use std::collections::HashSet;
+use std::env;
+use std::ffi::OsString;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+use tracing::debug;
+
+/// The exit code by which the engine says that a rank has ended because another one had died.
+const PEER_DIED: u8 = 71;
+
+/// What a descriptor that is ready belongs to; the number that the kernel keeps for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Source {
+    Signals,
+    Supervisor,
+    /// There is room in the sink of this stream.
+    Room(Stream),
+    Pmi(Client),
+    Output(Client, Stream),
+}
+
+impl Source {
+    fn to_number(self) -> u64 {
+        match self {
+            Source::Signals => 0,
+            Source::Supervisor => 1,
+            Source::Room(stream) => 2 + stream as u64,
+            Source::Pmi(client) => 4 + 3 * client as u64,
+            Source::Output(client, stream) => 5 + 3 * client as u64 + stream as u64,
+        }
+    }
+
+    fn from_number(number: u64) -> Source {
+        match number {
+            0 => Source::Signals,
+            1 => Source::Supervisor,
+            2 => Source::Room(Stream::Stdout),
+            3 => Source::Room(Stream::Stderr),
+            number => {
+                let client = ((number - 4) / 3) as Client;
+                match (number - 4) % 3 {
+                    0 => Source::Pmi(client),
+                    1 => Source::Output(client, Stream::Stdout),
+                    _ => Source::Output(client, Stream::Stderr),
+                }
+            }
+        }
+    }
+}
+
+/// Everything about a job that runs.
+struct Launcher<'a> {
+    job: &'a Job,
+    epoll: OwnedFd,
+    signals: Signals,
+    server: Server,
+    /// By client number.
+    ranks: Vec<Rank>,
+    running: usize,
+    sinks: [Sink; 2],
+    /// Whether the ranks' streams are not read because their sink is full.
+    is_held: [bool; 2],
+    shutdown: Shutdown,
+}
+
+/// Runs a job to its end. `supervisor` becomes readable when the supervisor ends. Returns the exit code.
+pub(crate) fn run(job: &Job, supervisor: OwnedFd) -> Result<u8, JobError> {
+    let signals = Signals::catch().map_err(JobError::system("signals"))?;
+    let epoll = epoll::create(CreateFlags::CLOEXEC).map_err(JobError::system("epoll"))?;
+    let sinks = [
+        Sink::start(duplicate(rustix::stdio::stdout())?).map_err(JobError::system("a thread for output"))?,
+        Sink::start(duplicate(rustix::stdio::stderr())?).map_err(JobError::system("a thread for output"))?,
+    ];
+    watch(&epoll, signals.descriptor(), Source::Signals)?;
+    watch(&epoll, supervisor.as_fd(), Source::Supervisor)?;
+    for stream in Stream::ALL {
+        watch(&epoll, sinks[stream as usize].room(), Source::Room(stream))?;
+    }
+    let mut launcher = Launcher {
+        job,
+        epoll,
+        signals,
+        server: new_server(),
+        ranks: Vec::new(),
+        running: 0,
+        sinks,
+        is_held: [false; 2],
+        shutdown: Shutdown::new(job.patience),
+    };
+    let started = launcher.start_world();
+    if started.is_err() {
+        processes::end_all(&HashSet::new());
+    } else {
+        launcher.wait_for_ranks();
+    }
+    let code = launcher.finish();
+    started.map(|()| code)
+}
+
+fn duplicate(fd: BorrowedFd) -> Result<OwnedFd, JobError> {
+    fd.try_clone_to_owned().map_err(JobError::system("dup"))
+}
+
+fn watch(epoll: &OwnedFd, fd: BorrowedFd, source: Source) -> Result<(), JobError> {
+    let data = EventData::new_u64(source.to_number());
+    epoll::add(epoll, fd, data, EventFlags::IN).map_err(JobError::system("epoll"))
+}
+
+impl Launcher<'_> {
+    fn start_world(&mut self) -> Result<(), JobError> {
+        let clients = self.server.add_group(self.job.ranks, Vec::new());
+        for (rank, client) in (0..self.job.ranks).zip(clients) {
+            let has_input = rank == 0 && self.job.input == StandardInput::First;
+            let variables = variables(self.job, rank, self.job.ranks, false);
+            let started = processes::start(
+                &self.job.program,
+                &self.job.arguments,
+                None,
+                &variables,
+                has_input,
+            );
+            let started = started.map_err(|why| JobError::Start {
+                rank,
+                program: self.job.program.clone(),
+                why,
+            })?;
+            self.add(client, rank.to_string(), started, has_input)?;
+        }
+        Ok(())
+    }
+
+    fn add(
+        &mut self,
+        client: Client,
+        name: String,
+        started: Started,
+        has_input: bool,
+    ) -> Result<(), JobError> {
+        debug!("rank {name} is process {}", started.pid);
+        let label = match self.job.output {
+            OutputStyle::Lines => String::new(),
+            OutputStyle::Labelled => format!("[{name}] "),
+        };
+        assert_eq!(client, self.ranks.len(), "clients are numbered in the order in which they start");
+        watch(&self.epoll, started.pmi.as_fd(), Source::Pmi(client))?;
+        watch(&self.epoll, started.stdout.as_fd(), Source::Output(client, Stream::Stdout))?;
+        watch(&self.epoll, started.stderr.as_fd(), Source::Output(client, Stream::Stderr))?;
+        self.ranks.push(Rank::new(name, label, started, has_input));
+        self.running += 1;
+        Ok(())
+    }
+
+    fn wait_for_ranks(&mut self) {
+        let mut events: Vec<Event> = Vec::with_capacity(64);
+        while self.running > 0 {
+            let prompt = self.ranks.iter().filter_map(Rank::prompt_at).min();
+            let until = [self.shutdown.next_at(), prompt].into_iter().flatten().min();
+            let timeout = until.map(|at| to_timespec(at.saturating_duration_since(Instant::now())));
+            events.clear();
+            // An interrupted wait comes with a signal, which the next one finds.
+            let _ = epoll::wait(&self.epoll, rustix::buffer::spare_capacity(&mut events), timeout.as_ref());
+            for event in &events {
+                self.handle(Source::from_number(event.data.u64()));
+            }
+            self.pass_prompts_on();
+            self.shut_down();
+        }
+    }
+
+    fn handle(&mut self, source: Source) {
+        match source {
+            Source::Signals => {
+                for received in self.signals.take() {
+                    self.take_signal(received);
+                }
+                // SIGCHLD may stand for several children.
+                while let Some((pid, status)) = processes::reap() {
+                    self.take_end(pid, status);
+                }
+            }
+            Source::Supervisor => {
+                self.shutdown.begin(Cause::Orphaned, Instant::now());
+                processes::end_all(&HashSet::new());
+                self.running = 0;
+            }
+            Source::Room(stream) => self.take_room(stream),
+            Source::Pmi(client) => self.take_pmi(client),
+            Source::Output(client, stream) => self.take_output(client, stream),
+        }
+    }
+
+    /// Signals for the job: those of a person are passed on, those of the terminal have reached the ranks
+    /// already.
+    fn take_signal(&mut self, received: Received) {
+        match received.number {
+            libc::SIGCHLD => return,
+            libc::SIGINT | libc::SIGTERM | libc::SIGHUP | libc::SIGQUIT => {
+                self.shutdown.interrupt(received.number, Instant::now());
+            }
+            _ => {}
+        }
+        if !received.is_from_kernel || received.number == libc::SIGCONT {
+            self.ranks.iter().for_each(|rank| rank.send(received.number));
+        }
+    }
+
+    /// A child has ended: a rank, or what a rank has left behind.
+    fn take_end(&mut self, pid: Pid, status: WaitStatus) {
+        let Some(client) = self.ranks.iter().position(|rank| rank.runs_as(pid)) else { return };
+        let is_inside = self.server.is_inside(client);
+        let rank = &mut self.ranks[client];
+        rank.has_ended();
+        self.running -= 1;
+        let (name, pid) = (rank.name.clone(), pid.as_raw_nonzero().get());
+        let cause = match (status.exit_status(), status.terminating_signal()) {
+            (Some(0), _) if !is_inside => return,
+            // The last ones wait for nobody and hold nobody up.
+            (Some(0), _) if self.running == 0 => return,
+            (Some(0), _) => Cause::Deserted { rank: name, pid },
+            (Some(code), _) => Cause::Exit { rank: name, pid, code: code as u8 },
+            (None, Some(number)) => Cause::Signal {
+                rank: name,
+                pid,
+                number,
+                has_core: status.as_raw() as u32 & 0x80 != 0,
+            },
+            (None, None) => return,
+        };
+        self.fail(cause);
+    }
+
+    fn fail(&mut self, cause: Cause) {
+        let is_death = matches!(cause, Cause::Signal { .. });
+        match self.shutdown.cause() {
+            // The engine of a rank that lives may have been faster than this loop.
+            Some(Cause::Exit { code: PEER_DIED, .. }) if is_death && !self.shutdown.has_signalled() => {
+                self.shutdown.replace(cause);
+            }
+            Some(_) => {}
+            None if self.job.keep_going && cause.is_patient() => {
+                self.say(&cause, false);
+                self.shutdown.note(cause);
+            }
+            None => self.shutdown.begin(cause, Instant::now()),
+        }
+    }
+
+    fn shut_down(&mut self) {
+        match self.shutdown.step(Instant::now()) {
+            Step::None => {}
+            Step::Terminate => {
+                // A stopped rank takes SIGTERM when it continues.
+                for number in [libc::SIGTERM, libc::SIGCONT] {
+                    self.ranks.iter().for_each(|rank| rank.send(number));
+                }
+            }
+            Step::Kill => {
+                self.ranks.iter().for_each(|rank| rank.send(libc::SIGKILL));
+            }
+        }
+    }
+
+    fn take_pmi(&mut self, client: Client) {
+        match self.ranks[client].read_pmi() {
+            PmiInput::Lines(lines) => {
+                for line in lines {
+                    for action in self.server.receive(client, &line) {
+                        self.act(action);
+                    }
+                }
+            }
+            PmiInput::Malformed(line) => self.act(Action::Malformed { client, line }),
+            PmiInput::Nothing => {}
+        }
+        self.ranks[client].write_pmi();
+        self.update_pmi_interest(client);
+    }
+
+    fn act(&mut self, action: Action) {
+        match action {
+            Action::Send(client, text) => {
+                self.ranks[client].queue_pmi(&text);
+                self.ranks[client].write_pmi();
+                self.update_pmi_interest(client);
+            }
+            Action::Abort { client, code } => {
+                let rank = self.ranks[client].name.clone();
+                self.shutdown.begin(Cause::Abort { rank, code }, Instant::now());
+            }
+            Action::Spawn { client, commands, values } => self.spawn(client, &commands, values),
+            Action::Malformed { client, line } => {
+                let rank = self.ranks[client].name.clone();
+                self.shutdown.begin(Cause::Protocol { rank, line }, Instant::now());
+            }
+        }
+    }
+
+    /// Whether this client's connection is to be watched for room to write, too.
+    fn update_pmi_interest(&self, client: Client) {
+        let rank = &self.ranks[client];
+        let Some(pmi) = rank.pmi() else { return };
+        let flags = if rank.has_pmi_output() { EventFlags::IN | EventFlags::OUT } else { EventFlags::IN };
+        // The descriptor is watched; this cannot fail.
+        let _ = epoll::modify(&self.epoll, pmi, EventData::new_u64(Source::Pmi(client).to_number()), flags);
+    }
+
+    /// Starts the processes of one call to spawn. If one cannot be started, none of them stays.
+    fn spawn(&mut self, caller: Client, commands: &[SpawnCommand], values: Vec<(String, String)>) {
+        let size: u32 = commands.iter().map(|command| command.processes).sum();
+        let group = self.ranks.last().map_or(1, |rank| rank.group + 1);
+        let mut all = Vec::new();
+        for command in commands {
+            let directory = command.directory.as_deref().map(Path::new);
+            let program = found(command, directory);
+            for _ in 0..command.processes {
+                let variables = variables(self.job, all.len() as u32, size, true);
+                match processes::start(&program, &command.arguments, directory, &variables, false) {
+                    Ok(started) => all.push(started),
+                    Err(why) => {
+                        debug!("cannot spawn {}: {why}", program.display());
+                        let kill = |started: &Started| {
+                            crate::signals::send(started.pid, libc::SIGKILL);
+                        };
+                        all.iter().for_each(kill);
+                        return self.act(Action::Send(caller, Server::spawned(size, false)));
+                    }
+                }
+            }
+        }
+        let clients = self.server.add_group(size, values);
+        for (rank, (client, started)) in clients.into_iter().zip(all).enumerate() {
+            let name = format!("{rank} of spawned group {group}");
+            if let Err(error) = self.add(client, name, started, false) {
+                // Only the kernel's limit of watched descriptors leads here.
+                self.sinks[1].add(format!("evenkeel: {error}\n").as_bytes());
+                self.shutdown.begin(Cause::Orphaned, Instant::now());
+                return;
+            }
+            self.ranks[client].group = group;
+        }
+        self.act(Action::Send(caller, Server::spawned(size, true)));
+    }
+
+    fn take_output(&mut self, client: Client, stream: Stream) {
+        let mut out = Vec::new();
+        self.ranks[client].read_output(stream, &mut out);
+        self.pass_on(stream, &out);
+    }
+
+    fn pass_on(&mut self, stream: Stream, bytes: &[u8]) {
+        if !bytes.is_empty() && !self.sinks[stream as usize].add(bytes) {
+            self.hold(stream, true);
+        }
+    }
+
+    /// Stops or resumes reading a stream of all ranks.
+    fn hold(&mut self, stream: Stream, hold: bool) {
+        if self.is_held[stream as usize] == hold {
+            return;
+        }
+        self.is_held[stream as usize] = hold;
+        let flags = if hold { EventFlags::empty() } else { EventFlags::IN };
+        for (client, rank) in self.ranks.iter().enumerate() {
+            if let Some(pipe) = rank.output(stream) {
+                let data = EventData::new_u64(Source::Output(client, stream).to_number());
+                // The descriptor is watched; this cannot fail.
+                let _ = epoll::modify(&self.epoll, pipe, data, flags);
+            }
+        }
+    }
+
+    fn take_room(&mut self, stream: Stream) {
+        if self.sinks[stream as usize].has_reader() {
+            self.hold(stream, false);
+        } else {
+            // As if the ranks wrote there themselves: they get SIGPIPE or EPIPE.
+            self.ranks.iter_mut().for_each(|rank| rank.close_output(stream));
+        }
+    }
+
+    fn pass_prompts_on(&mut self) {
+        let now = Instant::now();
+        for stream in Stream::ALL {
+            let mut out = Vec::new();
+            for rank in self.ranks.iter_mut().filter(|rank| rank.prompt_at().is_some_and(|at| at <= now)) {
+                rank.flush_prompt(stream, &mut out);
+            }
+            self.pass_on(stream, &out);
+        }
+    }
+
+    fn say(&self, cause: &Cause, others: bool) {
+        if let Some(sentence) = cause.sentence(others) {
+            self.sinks[1].add(format!("evenkeel: {sentence}\n").as_bytes());
+        }
+    }
+
+    /// No rank runs any more: ends what they have left behind, passes the rest of the output on, and says
+    /// what went wrong.
+    fn finish(mut self) -> u8 {
+        if !has_no_child() {
+            self.end_leftovers();
+        }
+        for client in 0..self.ranks.len() {
+            for stream in Stream::ALL {
+                let mut out = Vec::new();
+                self.ranks[client].read_rest(stream, &mut out);
+                self.sinks[stream as usize].add(&out);
+            }
+        }
+        if let Some(cause) = self.shutdown.cause().filter(|_| !self.shutdown.is_said()) {
+            self.say(cause, self.shutdown.has_signalled());
+            for file in self.server.shared_memory_files() {
+                // Usually the ranks have removed it.
+                let _ = std::fs::remove_file(file);
+            }
+        }
+        let code = self.shutdown.cause().map_or(0, Cause::code);
+        self.sinks.into_iter().for_each(Sink::finish);
+        code
+    }
+
+    /// Processes that ranks have started and not waited for get SIGTERM, and SIGKILL when patience ends.
+    fn end_leftovers(&self) {
+        let nothing = HashSet::new();
+        let until = Instant::now() + self.job.patience;
+        if processes::signal_all(libc::SIGTERM, &nothing) {
+            while Instant::now() < until && !has_no_child() {
+                while processes::reap().is_some() {}
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        }
+        if !has_no_child() {
+            processes::end_all(&nothing);
+        }
+    }
+}
+
+/// Whether nothing runs below this process: it is a subreaper, so without a child it has no descendants.
+fn has_no_child() -> bool {
+    while processes::reap().is_some() {}
+    rustix::process::waitid(
+        rustix::process::WaitId::All,
+        rustix::process::WaitIdOptions::EXITED
+            | rustix::process::WaitIdOptions::NOHANG
+            | rustix::process::WaitIdOptions::NOWAIT,
+    )
+    .is_err_and(|error| error == rustix::io::Errno::CHILD)
+}
+
+/// A server with a name that no other job on this machine has. MPICH 5 makes 32 bits of it, and names files
+/// after these, so two jobs could meet by chance: a name whose files exist is not taken.
+fn new_server() -> Server {
+    let random = || {
+        let mut bytes = [0; 8];
+        // Without random bytes the process number still tells jobs of this moment apart.
+        let _ = rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::NONBLOCK);
+        u64::from_ne_bytes(bytes)
+    };
+    let is_free = |server: &Server| server.shared_memory_files().iter().all(|file| !Path::new(file).exists());
+    let name = || format!("{}x{:016x}", std::process::id(), random());
+    let servers = (0..10).map(|_| Server::new(name()));
+    let mut free = servers.skip_while(|server| !is_free(server));
+    free.next().unwrap_or_else(|| Server::new(name()))
+}
+
+/// What a rank finds in its environment.
+fn variables(job: &Job, rank: u32, size: u32, is_spawned: bool) -> Vec<(OsString, OsString)> {
+    let numbers = [
+        ("PMI_RANK", rank.to_string()),
+        ("PMI_SIZE", size.to_string()),
+        ("MPI_LOCALRANKID", rank.to_string()),
+        ("MPI_LOCALNRANKS", size.to_string()),
+        // As with mpiexec.hydra: gfortran's units for the terminal are written at once, though to a pipe.
+        ("GFORTRAN_UNBUFFERED_PRECONNECTED", "y".to_string()),
+    ];
+    let spawned = is_spawned.then(|| ("PMI_SPAWNED", "1".to_string()));
+    let numbers = numbers.into_iter().chain(spawned).map(|(name, value)| (name.into(), value.into()));
+    job.variables.iter().cloned().chain(numbers).collect()
+}
+
+/// The file of a program to spawn: where the caller says, beside where it runs, or on PATH.
+fn found(command: &SpawnCommand, directory: Option<&Path>) -> PathBuf {
+    let name = Path::new(&command.program);
+    let here = directory.unwrap_or(Path::new("."));
+    if command.program.contains('/') {
+        return here.join(name);
+    }
+    let given = command.path.iter().flat_map(|path| env::split_paths(path).collect::<Vec<_>>());
+    let path = env::var_os("PATH").unwrap_or_default();
+    let mut places = given.chain([here.to_path_buf()]).chain(env::split_paths(&path).collect::<Vec<_>>());
+    let file = places.find_map(|place| Some(place.join(name)).filter(|file| file.is_file()));
+    file.unwrap_or_else(|| name.to_path_buf())
+}
+
+fn to_timespec(duration: Duration) -> Timespec {
+    // Rounded up, so that the time has come when the wait ends.
+    let duration = duration + Duration::from_micros(1);
+    Timespec { tv_sec: duration.as_secs() as i64, tv_nsec: i64::from(duration.subsec_nanos()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_source_has_a_number_of_its_own() {
+        let mut all = vec![Source::Signals, Source::Supervisor];
+        all.extend(Stream::ALL.map(Source::Room));
+        for client in [0, 1, 77] {
+            all.push(Source::Pmi(client));
+            all.extend(Stream::ALL.map(|stream| Source::Output(client, stream)));
+        }
+        for source in &all {
+            assert_eq!(Source::from_number(source.to_number()), *source);
+        }
+        let numbers: HashSet<u64> = all.iter().map(|source| source.to_number()).collect();
+        assert_eq!(numbers.len(), all.len());
+    }
+}

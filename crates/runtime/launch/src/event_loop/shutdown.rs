@@ -1,0 +1,172 @@
+//! When ranks get SIGTERM and when SIGKILL. Pure: the caller says what time it is.
+
+use crate::ending::Cause;
+use std::time::{Duration, Instant};
+
+/// How much longer than the patience ranks have after SIGTERM, or after the signal of a person.
+const GRACE: u32 = 4;
+
+/// Signals that arrive within this time are one: `kill -INT -GROUP` reaches the launcher twice.
+const SAME: Duration = Duration::from_millis(200);
+
+/// What is to be done now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    None,
+    Terminate,
+    Kill,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    Running,
+    /// A rank has failed; the others have until then to end by themselves.
+    Failing(Instant),
+    /// Ranks have been told to end; they have until then.
+    Ending(Instant),
+    Killed,
+}
+
+/// The end of a job.
+#[derive(Debug)]
+pub(super) struct Shutdown {
+    patience: Duration,
+    phase: Phase,
+    cause: Option<Cause>,
+    has_signalled: bool,
+    is_said: bool,
+    interrupted_at: Option<Instant>,
+}
+
+impl Shutdown {
+    pub(super) fn new(patience: Duration) -> Shutdown {
+        Shutdown {
+            patience,
+            phase: Phase::Running,
+            cause: None,
+            has_signalled: false,
+            is_said: false,
+            interrupted_at: None,
+        }
+    }
+
+    /// Why the job ends: what came first.
+    pub(super) fn cause(&self) -> Option<&Cause> {
+        self.cause.as_ref()
+    }
+
+    /// Whether ranks have been told to end.
+    pub(super) fn has_signalled(&self) -> bool {
+        self.has_signalled
+    }
+
+    /// Whether the cause has been printed.
+    pub(super) fn is_said(&self) -> bool {
+        self.is_said
+    }
+
+    /// Ends the job.
+    pub(super) fn begin(&mut self, cause: Cause, now: Instant) {
+        if self.phase == Phase::Running {
+            let wait = if cause.is_patient() { self.patience } else { Duration::ZERO };
+            self.phase = Phase::Failing(now + wait);
+        } else if !cause.is_patient() && matches!(self.phase, Phase::Failing(_)) {
+            self.phase = Phase::Failing(now);
+        }
+        self.cause.get_or_insert(cause);
+    }
+
+    /// Another event is the cause: it came first, and was noticed later.
+    pub(super) fn replace(&mut self, cause: Cause) {
+        self.cause = Some(cause);
+    }
+
+    /// The job goes on though a rank has failed, which has been printed.
+    pub(super) fn note(&mut self, cause: Cause) {
+        self.cause = Some(cause);
+        self.is_said = true;
+    }
+
+    /// A person, or a program, wants the job to end. The ranks have been sent the signal. The second time
+    /// they are killed.
+    pub(super) fn interrupt(&mut self, number: i32, now: Instant) {
+        match self.interrupted_at {
+            Some(at) if now - at < SAME => return,
+            Some(_) => self.phase = Phase::Ending(now),
+            None if !matches!(self.phase, Phase::Killed) => {
+                self.phase = Phase::Ending(now + self.patience * GRACE);
+            }
+            None => {}
+        }
+        self.interrupted_at = Some(now);
+        self.cause.get_or_insert(Cause::Interrupted { number });
+    }
+
+    /// When [`Shutdown::step`] is to be called next.
+    pub(super) fn next_at(&self) -> Option<Instant> {
+        match self.phase {
+            Phase::Failing(at) | Phase::Ending(at) => Some(at),
+            Phase::Running | Phase::Killed => None,
+        }
+    }
+
+    /// What is to be done at this time.
+    pub(super) fn step(&mut self, now: Instant) -> Step {
+        match self.phase {
+            Phase::Failing(at) if now >= at => {
+                self.has_signalled = true;
+                self.phase = Phase::Ending(now + self.patience * GRACE);
+                Step::Terminate
+            }
+            Phase::Ending(at) if now >= at => {
+                self.has_signalled = true;
+                self.phase = Phase::Killed;
+                Step::Kill
+            }
+            _ => Step::None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PATIENCE: Duration = Duration::from_millis(500);
+
+    fn exit() -> Cause {
+        Cause::Exit { rank: "1".into(), pid: 1, code: 3 }
+    }
+
+    #[test]
+    fn the_others_have_time_after_a_failure() {
+        let (mut shutdown, start) = (Shutdown::new(PATIENCE), Instant::now());
+        assert_eq!(shutdown.step(start), Step::None);
+        shutdown.begin(exit(), start);
+        assert_eq!(shutdown.step(start), Step::None);
+        assert_eq!(shutdown.step(start + PATIENCE), Step::Terminate);
+        assert_eq!(shutdown.step(start + PATIENCE * 4), Step::None);
+        assert_eq!(shutdown.step(start + PATIENCE * 5), Step::Kill);
+        assert_eq!(shutdown.step(start + PATIENCE * 50), Step::None);
+    }
+
+    #[test]
+    fn an_abort_ends_all_at_once_and_a_failure_before_it_stays_the_cause() {
+        let (mut shutdown, start) = (Shutdown::new(PATIENCE), Instant::now());
+        shutdown.begin(exit(), start);
+        shutdown.begin(Cause::Abort { rank: "0".into(), code: 1 }, start);
+        assert_eq!(shutdown.step(start), Step::Terminate);
+        assert_eq!(shutdown.cause(), Some(&exit()));
+    }
+
+    #[test]
+    fn the_second_interrupt_kills_and_an_echo_does_not() {
+        let (mut shutdown, start) = (Shutdown::new(PATIENCE), Instant::now());
+        shutdown.interrupt(2, start);
+        shutdown.interrupt(2, start + SAME / 2);
+        assert_eq!(shutdown.step(start + SAME), Step::None);
+        shutdown.interrupt(2, start + SAME * 2);
+        assert_eq!(shutdown.step(start + SAME * 2), Step::Kill);
+        assert_eq!(shutdown.cause(), Some(&Cause::Interrupted { number: 2 }));
+    }
+}

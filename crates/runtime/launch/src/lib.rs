@@ -1,0 +1,33 @@
+//! Starts the ranks of one job on this machine, without `mpiexec` and without a daemon.
+//!
+//! ```text
+//! job           what is to be run, and why it could not be
+//! supervisor    the process that the user started; outlives a killed launcher
+//! event_loop    the launcher: one loop over PMI connections, output pipes and signals
+//! ending        pure: which event ended the job, its exit code, its sentence
+//! pmi1          pure: the protocol PMI-1, which MPICH and its relatives speak
+//! output        ranks' lines, whole, to one stream, with bounded memory
+//! processes     starting ranks; finding and ending everything that they started
+//! signals       signals as events
+//! ```
+//!
+//! Two processes belong to a job besides its ranks. The *supervisor* is the process that the user started; it
+//! passes signals on and waits. Its child, the *launcher*, is the parent of the ranks. Both are subreapers
+//! (`PR_SET_CHILD_SUBREAPER`): whatever ranks start stays below the launcher however often it forks, and
+//! moves to the supervisor if the launcher is killed. Each of the two ends all processes below it when the
+//! other one is gone.
+//!
+//! May use: the kernel. Must never: read options or the environment for itself; know which MPI it starts.
+
+pub mod job;
+
+mod ending;
+mod event_loop;
+mod output;
+mod pmi1;
+mod processes;
+mod signals;
+mod supervisor;
+
+pub use job::{Job, JobError, OutputStyle, StandardInput};
+pub use supervisor::run;

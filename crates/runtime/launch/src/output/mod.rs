@@ -1,0 +1,7 @@
+//! The ranks' output: whole lines, to one stream, with bounded memory.
+
+mod lines;
+mod sink;
+
+pub(crate) use lines::Lines;
+pub(crate) use sink::Sink;
