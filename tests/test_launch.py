@@ -407,7 +407,7 @@ def test_options_of_the_own_launcher_are_refused_elsewhere(one, option):
 
 
 def test_strangers_lines_end_the_job_with_a_sentence(one):
-    program = ["sh", "-c", 'test $PMI_RANK != 1 || eval "echo hello >&$PMI_FD"; sleep 20']
+    program = ["bash", "-c", 'test $PMI_RANK != 1 || eval "echo hello >&$PMI_FD"; sleep 20']
     outcome = processes.run(
         [str(EVENKEEL), "run", "-n", "2", "--launcher", "evenkeel", "--mpi", "mpich4", "--", *program],
         environment=environment(one),
