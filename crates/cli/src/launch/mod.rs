@@ -6,3 +6,4 @@ pub mod environment;
 pub mod launcher;
 pub mod preparation;
 pub mod shim;
+pub mod transports;

@@ -4,6 +4,7 @@ use super::arguments::{DEFAULT_PATIENCE_MS, RunArguments, StdinChoice};
 use crate::errors::{CommandError, LaunchError};
 use crate::inject::injections::Injections;
 use crate::launch::launcher::{self, LaunchRequest};
+use crate::launch::transports::Surroundings;
 use crate::launch::{environment, preparation};
 use crate::machine::{cores, process_limit};
 use crate::output::outcome::Outcome;
@@ -106,12 +107,14 @@ fn prepare(arguments: &RunArguments, injections: &Injections) -> Result<Start, C
         arguments: arguments.program[1..].to_vec(),
         evenkeel_places: places || injections.restricts_cores(),
     };
-    let variables = launcher::own_variables(
+    let mut variables = launcher::own_variables(
         launcher.style,
         rustix::process::geteuid().is_root(),
         prepared.one_session.as_deref(),
         &environment::preloaded(),
     );
+    let surroundings = Surroundings::of_this_machine(&prepared.library.path);
+    variables.extend(surroundings.presets(launcher.style, &request.extra));
     let physical_cores = cores::physical(&cores::usable());
     Ok(Start::Launcher { words: launcher::command(&launcher, &request, physical_cores)?, variables })
 }
