@@ -199,7 +199,7 @@ def test_signals_end_the_ranks_and_are_the_exit_code(one, number):
 
 def test_a_rank_that_ignores_sigterm_is_killed(one):
     token = str(uuid.uuid4())
-    job = start(one, 2, "stubborn", 1, "none", token, options=["--patience", "100"])
+    job = start(one, 2, "stubborn", 1, "none", token, options=["--grace", "100"])
     for _ in range(2):
         assert job.stdout.readline() == "asleep\n"
     job.send_signal(signal.SIGTERM)
@@ -400,7 +400,7 @@ def test_open_mpi_is_refused(openmpi4):
     assert outcome.code == 125 and "PMIx" in outcome.err and "rank" not in outcome.out
 
 
-@pytest.mark.parametrize("option", [["--label"], ["--keep-going"], ["--patience", "5"], ["--stdin", "0"]])
+@pytest.mark.parametrize("option", [["--label"], ["--keep-going"], ["--grace", "5"], ["--stdin", "0"]])
 def test_options_of_the_own_launcher_are_refused_elsewhere(one, option):
     outcome = one.evenkeel(one.build("launch_cases.c"), 2, "none", options=option)
     assert outcome.code == 125 and f"cannot use {option[0]} here" in outcome.err, outcome.text

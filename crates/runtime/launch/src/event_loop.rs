@@ -102,7 +102,7 @@ pub(crate) fn run(job: &Job, supervisor: OwnedFd) -> Result<u8, JobError> {
         running: 0,
         sinks,
         is_held: [false; 2],
-        shutdown: Shutdown::new(job.patience),
+        shutdown: Shutdown::new(job.grace),
     };
     let started = launcher.start_world();
     if started.is_err() {
@@ -437,10 +437,10 @@ impl Launcher<'_> {
         code
     }
 
-    /// Processes that ranks have started and not waited for get SIGTERM, and SIGKILL when patience ends.
+    /// Processes that ranks have started and not waited for get SIGTERM, and SIGKILL after a while.
     fn end_leftovers(&self) {
         let nothing = HashSet::new();
-        let until = Instant::now() + self.job.patience;
+        let until = Instant::now() + self.job.grace;
         if processes::signal_all(libc::SIGTERM, &nothing) {
             while Instant::now() < until && !has_no_child() {
                 while processes::reap().is_some() {}

@@ -40,9 +40,9 @@ pub struct Job {
     pub output: OutputStyle,
     /// Who reads standard input.
     pub input: StandardInput,
-    /// How long the other ranks may go on after one has failed, and how long they have after SIGTERM before
-    /// SIGKILL follows.
-    pub patience: Duration,
+    /// How long the other ranks may go on after one has failed. After SIGTERM they have four times as long
+    /// before SIGKILL follows.
+    pub grace: Duration,
     /// Whether the job goes on when a rank fails, for programs that survive this.
     pub keep_going: bool,
 }

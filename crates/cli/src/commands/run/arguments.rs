@@ -64,7 +64,7 @@ pub struct RunArguments {
 }
 
 /// How long the other ranks may go on after one has failed, ms.
-pub const DEFAULT_PATIENCE_MS: u64 = 500;
+pub const DEFAULT_GRACE_MS: u64 = 500;
 
 /// Who reads the standard input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -97,7 +97,7 @@ pub struct StartArguments {
     /// Then they get SIGTERM, and after four times as long SIGKILL. After Ctrl-C or SIGTERM, ranks also have
     /// four times as long; a second Ctrl-C kills them at once.
     #[arg(long, value_name = "MILLISECONDS", value_parser = value_parser!(u64).range(..=3_600_000))]
-    pub patience: Option<u64>,
+    pub grace: Option<u64>,
 }
 
 impl StartArguments {
@@ -107,7 +107,7 @@ impl StartArguments {
             ("--label", self.label),
             ("--stdin", self.stdin.is_some()),
             ("--keep-going", self.keep_going),
-            ("--patience", self.patience.is_some()),
+            ("--grace", self.grace.is_some()),
         ];
         match given.iter().find(|(_, is_given)| *is_given) {
             Some((option, _)) => Err(LaunchError::OnlyOwnLauncher { option }),

@@ -1,6 +1,6 @@
 //! Carries out `evenkeel run`.
 
-use super::arguments::{DEFAULT_PATIENCE_MS, RunArguments, StdinChoice};
+use super::arguments::{DEFAULT_GRACE_MS, RunArguments, StdinChoice};
 use crate::errors::{CommandError, LaunchError};
 use crate::inject::injections::Injections;
 use crate::launch::launcher::{self, LaunchRequest};
@@ -132,7 +132,7 @@ fn job(arguments: &RunArguments, program: PathBuf, variables: Vec<(String, Strin
             Some(StdinChoice::None) => StandardInput::None,
             _ => StandardInput::First,
         },
-        patience: Duration::from_millis(start.patience.unwrap_or(DEFAULT_PATIENCE_MS)),
+        grace: Duration::from_millis(start.grace.unwrap_or(DEFAULT_GRACE_MS)),
         keep_going: start.keep_going,
     }
 }

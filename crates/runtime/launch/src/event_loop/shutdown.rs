@@ -3,8 +3,8 @@
 use crate::ending::Cause;
 use std::time::{Duration, Instant};
 
-/// How much longer than the patience ranks have after SIGTERM, or after the signal of a person.
-const GRACE: u32 = 4;
+/// How many times as long ranks have after SIGTERM, or after the signal of a person.
+const AFTER_SIGTERM: u32 = 4;
 
 /// Signals that arrive within this time are one: `kill -INT -GROUP` reaches the launcher twice.
 const SAME: Duration = Duration::from_millis(200);
@@ -30,7 +30,7 @@ enum Phase {
 /// The end of a job.
 #[derive(Debug)]
 pub(super) struct Shutdown {
-    patience: Duration,
+    grace: Duration,
     phase: Phase,
     cause: Option<Cause>,
     has_signalled: bool,
@@ -39,9 +39,9 @@ pub(super) struct Shutdown {
 }
 
 impl Shutdown {
-    pub(super) fn new(patience: Duration) -> Shutdown {
+    pub(super) fn new(grace: Duration) -> Shutdown {
         Shutdown {
-            patience,
+            grace,
             phase: Phase::Running,
             cause: None,
             has_signalled: false,
@@ -68,7 +68,7 @@ impl Shutdown {
     /// Ends the job.
     pub(super) fn begin(&mut self, cause: Cause, now: Instant) {
         if self.phase == Phase::Running {
-            let wait = if cause.is_patient() { self.patience } else { Duration::ZERO };
+            let wait = if cause.is_patient() { self.grace } else { Duration::ZERO };
             self.phase = Phase::Failing(now + wait);
         } else if !cause.is_patient() && matches!(self.phase, Phase::Failing(_)) {
             self.phase = Phase::Failing(now);
@@ -94,7 +94,7 @@ impl Shutdown {
             Some(at) if now - at < SAME => return,
             Some(_) => self.phase = Phase::Ending(now),
             None if !matches!(self.phase, Phase::Killed) => {
-                self.phase = Phase::Ending(now + self.patience * GRACE);
+                self.phase = Phase::Ending(now + self.grace * AFTER_SIGTERM);
             }
             None => {}
         }
@@ -115,7 +115,7 @@ impl Shutdown {
         match self.phase {
             Phase::Failing(at) if now >= at => {
                 self.has_signalled = true;
-                self.phase = Phase::Ending(now + self.patience * GRACE);
+                self.phase = Phase::Ending(now + self.grace * AFTER_SIGTERM);
                 Step::Terminate
             }
             Phase::Ending(at) if now >= at => {
@@ -132,7 +132,7 @@ impl Shutdown {
 mod tests {
     use super::*;
 
-    const PATIENCE: Duration = Duration::from_millis(500);
+    const GRACE: Duration = Duration::from_millis(500);
 
     fn exit() -> Cause {
         Cause::Exit { rank: "1".into(), pid: 1, code: 3 }
@@ -140,19 +140,19 @@ mod tests {
 
     #[test]
     fn the_others_have_time_after_a_failure() {
-        let (mut shutdown, start) = (Shutdown::new(PATIENCE), Instant::now());
+        let (mut shutdown, start) = (Shutdown::new(GRACE), Instant::now());
         assert_eq!(shutdown.step(start), Step::None);
         shutdown.begin(exit(), start);
         assert_eq!(shutdown.step(start), Step::None);
-        assert_eq!(shutdown.step(start + PATIENCE), Step::Terminate);
-        assert_eq!(shutdown.step(start + PATIENCE * 4), Step::None);
-        assert_eq!(shutdown.step(start + PATIENCE * 5), Step::Kill);
-        assert_eq!(shutdown.step(start + PATIENCE * 50), Step::None);
+        assert_eq!(shutdown.step(start + GRACE), Step::Terminate);
+        assert_eq!(shutdown.step(start + GRACE * 4), Step::None);
+        assert_eq!(shutdown.step(start + GRACE * 5), Step::Kill);
+        assert_eq!(shutdown.step(start + GRACE * 50), Step::None);
     }
 
     #[test]
     fn an_abort_ends_all_at_once_and_a_failure_before_it_stays_the_cause() {
-        let (mut shutdown, start) = (Shutdown::new(PATIENCE), Instant::now());
+        let (mut shutdown, start) = (Shutdown::new(GRACE), Instant::now());
         shutdown.begin(exit(), start);
         shutdown.begin(Cause::Abort { rank: "0".into(), code: 1 }, start);
         assert_eq!(shutdown.step(start), Step::Terminate);
@@ -161,7 +161,7 @@ mod tests {
 
     #[test]
     fn the_second_interrupt_kills_and_an_echo_does_not() {
-        let (mut shutdown, start) = (Shutdown::new(PATIENCE), Instant::now());
+        let (mut shutdown, start) = (Shutdown::new(GRACE), Instant::now());
         shutdown.interrupt(2, start);
         shutdown.interrupt(2, start + SAME / 2);
         assert_eq!(shutdown.step(start + SAME), Step::None);
