@@ -478,7 +478,9 @@ fn new_server() -> Server {
     let name = || format!("{}x{:016x}", std::process::id(), random());
     let servers = (0..10).map(|_| Server::new(name()));
     let mut free = servers.skip_while(|server| !is_free(server));
-    free.next().unwrap_or_else(|| Server::new(name()))
+    let server = free.next().unwrap_or_else(|| Server::new(name()));
+    debug!("the job is {}", server.job());
+    server
 }
 
 /// What a rank finds in its environment.

@@ -93,6 +93,11 @@ impl Server {
         Server { job, members: Vec::new(), groups: Vec::new(), services: BTreeMap::new() }
     }
 
+    /// The job's name.
+    pub(crate) fn job(&self) -> &str {
+        &self.job
+    }
+
     /// Adds a group of `size` processes, all on this machine, that finds `values` put already. Returns the
     /// client numbers of its ranks.
     pub(crate) fn add_group(&mut self, size: u32, values: Vec<(String, String)>) -> Vec<Client> {
