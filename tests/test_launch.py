@@ -353,9 +353,8 @@ def test_no_line_is_torn_and_none_is_lost(one, label):
 def test_memory_is_bounded_beside_a_reader_that_does_not_read(one):
     token = str(uuid.uuid4())
     job = start(one, 2, "flood", 0, "none", token)
-    launcher = processes.until(
-        lambda: Path(f"/proc/{job.pid}/task/{job.pid}/children").read_text().split()
-    )[0]
+    assert job.stdout.readline()
+    (launcher,) = Path(f"/proc/{job.pid}/task/{job.pid}/children").read_text().split()
 
     def resident_kib():
         status = Path(f"/proc/{launcher}/status").read_text()
