@@ -1,4 +1,4 @@
-"""`evenkeel run --launcher evenkeel`: ranks start without mpiexec, and all that they started ends with them."""
+"""`evenkeel run --launcher evenkeel`: ranks start without mpiexec; all that they started ends with them."""
 
 import contextlib
 import os
@@ -77,9 +77,9 @@ def alive(token):
     found = set(processes.with_token(token))
     for entry in Path("/proc").iterdir():
         with contextlib.suppress(OSError):
-            if entry.name.isdigit() and int(entry.name) != os.getpid():
-                if token.encode() in (entry / "cmdline").read_bytes():
-                    found.add(int(entry.name))
+            is_other = entry.name.isdigit() and int(entry.name) != os.getpid()
+            if is_other and token.encode() in (entry / "cmdline").read_bytes():
+                found.add(int(entry.name))
     return found
 
 
@@ -127,7 +127,11 @@ def test_two_jobs_at_once_do_not_meet(mpich):
         (("abort", 1, 7), 7, "rank 1 called MPI_Abort with code 7"),
         (("abort", 1, 256), 1, "rank 1 called MPI_Abort with code 256"),
         (("exit", 2, 5), 5, r"rank 2 \(process \d+\) ended with exit code 5"),
-        (("exit", 2, 0), 1, r"rank 2 \(process \d+\) ended with exit code 0 between MPI_Init and MPI_Finalize"),
+        (
+            ("exit", 2, 0),
+            1,
+            r"rank 2 \(process \d+\) ended with exit code 0 between MPI_Init and MPI_Finalize",
+        ),
         (("all exit",), 1, r"rank \d \(process \d+\) ended with exit code 0 between"),
         (("kill", 0, 9), 137, r"rank 0 \(process \d+\) was killed by SIGKILL"),
         (("kill", 1, 15), 143, r"rank 1 \(process \d+\) was killed by SIGTERM"),
@@ -160,9 +164,9 @@ def test_files_of_an_ended_job_are_removed(mpich5):
 
 def test_the_job_goes_on_with_keep_going(one):
     program = ["sh", "-c", 'test $PMI_RANK != 1 || exit 4; sleep 1; echo "$PMI_RANK of $PMI_SIZE"']
+    options = ["--launcher", "evenkeel", "--mpi", "mpich4", "--keep-going"]
     outcome = processes.run(
-        [str(EVENKEEL), "run", "-n", "3", "--launcher", "evenkeel", "--mpi", "mpich4", "--keep-going", "--"]
-        + program,
+        [str(EVENKEEL), "run", "-n", "3", *options, "--", *program],
         environment=environment(one),
     )
     assert outcome.code == 4
@@ -282,8 +286,7 @@ def test_ctrl_z_stops_the_ranks_and_continuing_goes_on(one):
 
     def press(terminal, shell):
         wait_for(terminal, b"asleep\r\nasleep")
-        is_rank = lambda pid: b"launch_cases" in Path(f"/proc/{pid}/exe").readlink().name.encode()  # noqa: E731
-        ranks = [pid for pid in alive(token) if is_rank(pid)]
+        ranks = [pid for pid in alive(token) if Path(f"/proc/{pid}/exe").readlink().name == "launch_cases"]
         assert len(ranks) == 2
         os.write(terminal, b"\x1a")
         assert processes.until(lambda: all(state(pid) == "T" for pid in ranks), 20)
@@ -340,7 +343,7 @@ def test_a_prompt_is_shown_before_its_line_ends(one):
 def test_no_line_is_torn_and_none_is_lost(one, label):
     count, ranks = 3000, 4
     outcome = run(one, ranks, "lines", 0, count, options=["--label"] if label else []).ok()
-    numbers = {rank: 0 for rank in range(ranks)}
+    numbers = dict.fromkeys(range(ranks), 0)
     for text in outcome.out.splitlines():
         found = re.fullmatch(r"(?:\[(\d)\] )?<(\d) (\d+) -+>", text)
         assert found, text

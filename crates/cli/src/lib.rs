@@ -1,7 +1,7 @@
 //! The command line: starts MPI programs under evenkeel, says what it finds on a machine, shows reports.
 //!
 //! It reads ELF files as the dynamic linker does to find out which MPI a program will get, picks the shim and
-//! the launcher that belong to that MPI, and becomes that launcher.
+//! the launcher that belong to that MPI, and becomes that launcher, or the parent of the ranks.
 //!
 //! Layers, from the top down; a module uses modules of its own layer's folder and of layers below it:
 //!
@@ -14,13 +14,13 @@
 //! ```
 //!
 //! A run goes this way: [`commands::run`] → [`program::examination`] → [`launch::preparation`] (shim,
-//! environment) → [`launch::launcher`] → `exec`.
+//! environment) → [`launch::launcher`] → `exec`, or `evenkeel_launch`.
 //!
 //! May use: options, record, report, noise; for the commands that study collectives schedule, schedule-sim,
 //! model and tune, the segment and the fabric to measure them, and tables of barriers; for `route` the
-//! routing crates. Must never: link an MPI; talk to the engine other than through the environment (the ranks
-//! of `tune` are made of it); or stay in memory while the program runs, except for [`inject`], whose purpose
-//! that is.
+//! routing crates; for `run` launch. Must never: link an MPI; talk to the engine other than through the
+//! environment (the ranks of `tune` are made of it); or stay in memory while the program runs, except for
+//! [`inject`] and as the ranks' launcher.
 
 pub mod commands;
 pub mod errors;

@@ -1,8 +1,8 @@
 //! Spares Open MPI the search for networks that this machine does not have.
 //!
-//! In `MPI_Init`, Open MPI opens UCX and libfabric to ask for fast networks and accelerators: 1.2 of the 1.4 s
-//! in which Open MPI 5 starts two ranks. On one host without such devices it then chooses `ob1` over shared
-//! memory. Where that answer is certain beforehand, evenkeel gives it.
+//! In `MPI_Init`, Open MPI opens UCX and libfabric to ask for fast networks and accelerators: 1.2 of the 1.4
+//! s in which Open MPI 5 starts two ranks. On one host without such devices it then chooses `ob1` over
+//! shared memory. Where that answer is certain beforehand, evenkeel gives it.
 
 use super::launcher::LauncherStyle;
 use std::path::{Path, PathBuf};
@@ -26,19 +26,8 @@ const ALLOCATIONS: [&str; 6] =
 const CHOOSING: [&str; 5] = ["pml", "btl", "mtl", "osc", "mca_base"];
 
 /// Arguments of the launcher that name hosts, parameters, or files with either.
-const ARGUMENTS: [&str; 11] = [
-    "host",
-    "H",
-    "machinefile",
-    "default-hostfile",
-    "rankfile",
-    "rf",
-    "app",
-    "mca",
-    "gmca",
-    "omca",
-    "tune",
-];
+const ARGUMENTS: [&str; 11] =
+    ["host", "H", "machinefile", "default-hostfile", "rankfile", "rf", "app", "mca", "gmca", "omca", "tune"];
 
 /// What a machine and its user have said about networks.
 #[derive(Clone, Debug, Default)]
@@ -58,7 +47,8 @@ impl Surroundings {
     pub fn of_this_machine(library: &Path) -> Surroundings {
         let has_entry = |path: &Path| path.read_dir().map_or(path.exists(), |mut d| d.next().is_some());
         let name = |(name, _): (std::ffi::OsString, _)| name.to_string_lossy().into_owned();
-        let read = |files: Vec<PathBuf>| files.iter().filter_map(|f| std::fs::read_to_string(f).ok()).collect();
+        let read =
+            |files: Vec<PathBuf>| files.iter().filter_map(|f| std::fs::read_to_string(f).ok()).collect();
         Surroundings {
             has_devices: DEVICES.iter().any(|path| has_entry(Path::new(path))),
             variables: std::env::vars_os().map(name).collect(),
@@ -74,7 +64,8 @@ impl Surroundings {
             argument.starts_with('-') && ARGUMENTS.iter().any(|start| name.starts_with(start))
         };
         let chooses = |variable: &String| {
-            let parameter = ["OMPI_MCA_", "PMIX_MCA_", "PRTE_MCA_"].iter().find_map(|p| variable.strip_prefix(p));
+            let parameter =
+                ["OMPI_MCA_", "PMIX_MCA_", "PRTE_MCA_"].iter().find_map(|p| variable.strip_prefix(p));
             let is_chosen =
                 |name: &str| name.contains("host") || CHOOSING.iter().any(|start| name.starts_with(start));
             ALLOCATIONS.contains(&variable.as_str()) || parameter.is_some_and(is_chosen)
@@ -148,7 +139,9 @@ mod tests {
         {
             assert_eq!(presets(&with(variable), &[]), 0, "{variable}");
         }
-        for arguments in [["--host", "a"], ["-H", "a"], ["--hostfile", "f"], ["--mca", "pml"], ["--tune", "f"]] {
+        for arguments in
+            [["--host", "a"], ["-H", "a"], ["--hostfile", "f"], ["--mca", "pml"], ["--tune", "f"]]
+        {
             assert_eq!(presets(&lone, &arguments), 0, "{arguments:?}");
         }
         let parameters = Surroundings { parameters: vec!["  btl = self\n".into()], ..lone.clone() };

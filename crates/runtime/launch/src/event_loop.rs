@@ -129,18 +129,10 @@ impl Launcher<'_> {
         for (rank, client) in (0..self.job.ranks).zip(clients) {
             let has_input = rank == 0 && self.job.input == StandardInput::First;
             let variables = variables(self.job, rank, self.job.ranks, false);
-            let started = processes::start(
-                &self.job.program,
-                &self.job.arguments,
-                None,
-                &variables,
-                has_input,
-            );
-            let started = started.map_err(|why| JobError::Start {
-                rank,
-                program: self.job.program.clone(),
-                why,
-            })?;
+            let started =
+                processes::start(&self.job.program, &self.job.arguments, None, &variables, has_input);
+            let started =
+                started.map_err(|why| JobError::Start { rank, program: self.job.program.clone(), why })?;
             self.add(client, rank.to_string(), started, has_input)?;
         }
         Ok(())
@@ -231,16 +223,13 @@ impl Launcher<'_> {
         let (name, pid) = (rank.name.clone(), pid.as_raw_nonzero().get());
         let cause = match (status.exit_status(), status.terminating_signal()) {
             (Some(0), _) if !is_inside => return,
-            // The last ones wait for nobody and hold nobody up.
+            // The last one holds up no other.
             (Some(0), _) if self.running == 0 => return,
             (Some(0), _) => Cause::Deserted { rank: name, pid },
             (Some(code), _) => Cause::Exit { rank: name, pid, code: code as u8 },
-            (None, Some(number)) => Cause::Signal {
-                rank: name,
-                pid,
-                number,
-                has_core: status.as_raw() as u32 & 0x80 != 0,
-            },
+            (None, Some(number)) => {
+                Cause::Signal { rank: name, pid, number, has_core: status.as_raw() as u32 & 0x80 != 0 }
+            }
             (None, None) => return,
         };
         self.fail(cause);

@@ -12,8 +12,7 @@ use std::os::unix::net::UnixStream;
 
 /// What the supervisor and the launcher take note of. Ranks get the default actions back: `exec` resets
 /// handlers.
-const CAUGHT: [i32; 9] =
-    [SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT];
+const CAUGHT: [i32; 9] = [SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT];
 
 /// A signal that has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -13,8 +13,8 @@ use std::collections::HashSet;
 use std::io;
 use std::os::fd::OwnedFd;
 
-/// Runs a job and returns when none of its processes is left: the exit code of the rank that failed first, 128
-/// plus the signal that ended it, or 0. If a person has ended the job by a signal, this process ends by the
+/// Runs a job and returns when none of its processes is left: the exit code of the rank that failed first,
+/// 128 plus the signal that ended it, or 0. If a person has ended the job by a signal, this process ends by the
 /// same one, so that shells see why.
 ///
 /// Must be called while this process has one thread. Processes that this process has started before are left
@@ -56,7 +56,7 @@ fn become_subreaper() -> Result<(), JobError> {
 fn launcher(job: &Job, supervisor: OwnedFd, refusal: &OwnedFd) -> ! {
     let result = become_subreaper().and_then(|()| event_loop::run(job, supervisor));
     let code = result.unwrap_or_else(|error| {
-        // If nobody reads it any more, the supervisor has gone.
+        // If no process reads it any more, the supervisor has gone.
         let _ = rustix::io::write(refusal, error.to_string().as_bytes());
         1
     });

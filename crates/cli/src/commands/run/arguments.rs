@@ -88,8 +88,8 @@ pub struct StartArguments {
     pub stdin: Option<StdinChoice>,
     /// Go on when a rank fails, for programs that survive this
     ///
-    /// Without it the job ends when a rank exits with a code other than 0, is killed, or exits between MPI_Init
-    /// and MPI_Finalize. The exit code is that of the rank that failed first in both cases.
+    /// Without it the job ends when a rank exits with a code other than 0, is killed, or exits between
+    /// MPI_Init and MPI_Finalize. The exit code is that of the rank that failed first in both cases.
     #[arg(long)]
     pub keep_going: bool,
     /// How long the other ranks may go on after one has failed [default: 500]

@@ -26,7 +26,7 @@ struct State {
 struct Shared {
     state: Mutex<State>,
     changed: Condvar,
-    /// Counts when there is room again, or nobody reads any more.
+    /// Counts when there is room again, or no reader is left.
     room: OwnedFd,
 }
 

@@ -42,7 +42,7 @@ mod tests {
         assert_eq!(line.argument("key"), Some("a"));
         assert_eq!(line.argument("ey"), None);
         assert_eq!(line.last_argument("value"), Some("b c key=d"));
-        assert_eq!(line.last_argument("alue"), None);
+        assert_eq!(line.last_argument("val"), None);
     }
 
     #[test]

@@ -83,12 +83,12 @@ pub(crate) struct Server {
     services: BTreeMap<String, String>,
 }
 
-/// The answer to a question about a key that nobody has put.
+/// The answer to a question about a key that no client has put.
 const NOT_FOUND: &str = "cmd=get_result rc=-1 msg=key_not_found value=unknown\n";
 
 impl Server {
-    /// A job without clients. MPICH makes names of files from the job's, so it must be like no other one's; it
-    /// may consist of letters and digits.
+    /// A job without clients. MPICH makes names of files from the job's, so it must be like no other one's;
+    /// it may consist of a to z and digits.
     pub(crate) fn new(job: String) -> Server {
         Server { job, members: Vec::new(), groups: Vec::new(), services: BTreeMap::new() }
     }
@@ -254,9 +254,9 @@ impl Server {
         vec![Action::Malformed { client, line: text.chars().take(80).collect() }]
     }
 
-    /// Files that MPICH may leave under /dev/shm when a job is ended: those that ranks have told each other, in
-    /// clear or as hexadecimal digits, and those that MPICH 5 names after the group. The first group's are told
-    /// before there is a group.
+    /// Files that MPICH may leave under /dev/shm when a job is ended: those that ranks have told each other,
+    /// in clear or as hexadecimal digits, and those that MPICH 5 names after the group. The first group's are
+    /// told before there is a group.
     pub(crate) fn shared_memory_files(&self) -> Vec<String> {
         let values = self.groups.iter().flat_map(|group| group.values.values());
         let told = values.map(|value| from_hexadecimal(value).unwrap_or_else(|| value.clone()));
@@ -376,7 +376,8 @@ mod tests {
 
     #[test]
     fn what_is_not_understood_is_refused() {
-        for text in ["", "x", "cmd=dance", "cmd=put key=a", "cmd=get kvsname=kvs_j_1 key=a", "cmd=barrier_in"] {
+        for text in ["", "x", "cmd=dance", "cmd=put key=a", "cmd=get kvsname=kvs_j_1 key=a", "cmd=barrier_in"]
+        {
             let mut server = Server::new("j".into());
             server.add_group(2, Vec::new());
             let actions = server.receive(0, text);

@@ -82,8 +82,9 @@ impl SpawnBlock {
 
     fn pairs(&mut self, number: &str, key: &str, value: &str) -> Option<Vec<(String, String)>> {
         let count = self.number(number).unwrap_or(0);
-        let mut pair =
-            |n| Some((self.values.remove(&format!("{key}_{n}"))?, self.values.remove(&format!("{value}_{n}"))?));
-        (0..count).map(|n| pair(n)).collect()
+        let pair = |n| {
+            Some((self.values.remove(&format!("{key}_{n}"))?, self.values.remove(&format!("{value}_{n}"))?))
+        };
+        (0..count).map(pair).collect()
     }
 }
