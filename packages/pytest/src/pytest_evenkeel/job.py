@@ -1,6 +1,7 @@
 """A job: the ranks that a launcher has started for tests of one file, and their files."""
 
 import contextlib
+import ctypes
 import json
 import os
 import signal
@@ -24,6 +25,15 @@ END_S = 5.0
 
 # How much of a text is shown, from its end.
 MOST_CHARACTERS = 20_000
+
+
+# prctl: the signal that this process gets when its parent dies.
+PR_SET_PDEATHSIG = 1
+
+
+def end_with_parent():
+    """In the launcher, before it is executed: a pytest that is killed leaves no ranks behind."""
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
 def tail(text):
@@ -112,6 +122,7 @@ class Job:
                 stderr=subprocess.STDOUT,
                 env=environment,
                 start_new_session=True,
+                preexec_fn=end_with_parent,  # noqa: PLW1509  (no other thread holds a lock that it takes)
             )
 
     def read(self):

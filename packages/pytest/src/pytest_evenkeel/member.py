@@ -30,6 +30,10 @@ class Member:
         self.reports = {}  # rank 0: (rank, test) to the reports
         self.ended = {}  # rank 0: (rank, test) to the name of the test
         self.over = set()  # rank 0: ranks whose sessions have ended
+        if self.gathers and self.rank:  # files that all ranks would write are rank 0's
+            for option in ("xmlpath", "report_log", "htmlpath", "log_file"):
+                if getattr(config.option, option, None):
+                    setattr(config.option, option, None)
         if self.gathers:
             self.directory = world.shared_directory()
             self.gate = Gate(self.directory)

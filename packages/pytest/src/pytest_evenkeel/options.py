@@ -78,9 +78,9 @@ def command_words(config):
 
 
 def find_program(word):
-    """The path of a program: on PATH or beside the interpreter, where `pip install` puts it; or None."""
+    """The path of a program: beside the interpreter, where `pip install` puts it, or on PATH; or None."""
     beside = Path(sys.executable).parent / word
-    return shutil.which(word) or (str(beside) if beside.is_file() else None)
+    return str(beside) if "/" not in word and beside.is_file() else shutil.which(word)
 
 
 def launch_line(config, ranks):
@@ -100,7 +100,7 @@ def missing_sentence(config, ranks):
     """Why no test on several ranks can be started here, and what to do."""
     program = command_words(config)[0]
     return (
-        f"evenkeel: this test needs {ranks} MPI ranks, and `{program}` is neither on PATH nor beside "
-        f"{sys.executable}. Install it (pip install evenkeel), or name another launcher: "
+        f"evenkeel: this test needs {ranks} MPI ranks, and `{program}` is neither beside "
+        f"{sys.executable} nor on PATH. Install it (pip install evenkeel), or name another launcher: "
         "--evenkeel-command 'mpiexec -n {ranks}'"
     )

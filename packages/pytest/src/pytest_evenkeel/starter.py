@@ -145,7 +145,8 @@ class Starter:
         ended = self.until_ready(batch)
         problem = job_problems.at_start(job, test, ended, time.monotonic() - batch.began)
         if problem:
-            batch.broken = problem if not all(rank.ready for rank in job.ranks) else None
+            hopeless = not all(rank.ready and not rank.collection_errors for rank in job.ranks)
+            batch.broken = problem if hopeless else None
         else:
             batch.began = time.monotonic()
             job.gate.open_for(test)
