@@ -1,4 +1,4 @@
-"""Runs pytest with the plugin of packages/pytest, as pip installs it, under the libraries that have an mpi4py."""
+"""Runs pytest with the plugin of packages/pytest, as pip installs it, by interpreters that have mpi4py."""
 
 import dataclasses
 import os
@@ -13,7 +13,9 @@ import processes
 from paths import EVENKEEL, ROOT, SHIMS
 
 PACKAGE = ROOT / "packages" / "pytest"
-VERDICT = re.compile(r"^(?:\[gw\d+\] \[ *\d+%\] )?(?:(\w+) )?(test\w*\.py::\S+)(?: (\w+))?", re.MULTILINE)
+VERDICT = re.compile(
+    r"^(?:\[gw\d+\] \[ *\d+%\] )?(?:(\w+) )?(test\w*\.py::[^\s\[]+(?:\[[^]\n]*\])?)(?: (\w+))?", re.MULTILINE
+)
 VERDICTS = {"PASSED", "FAILED", "SKIPPED", "ERROR", "XFAIL", "XPASS"}
 
 # pytest's own plugins of this machine that these tests do not need; hypothesis takes long to load.
@@ -52,11 +54,15 @@ class PytestRun:
 
     def part(self, title):
         """What the run shows about one test: from its title to the next one."""
-        found = re.search(rf"^_+ (?:ERROR at \w+ of )?{title} _+$(.*?)(?=^_{{3,}} |^={{5,}} \w)", self.text, re.M | re.S)
+        found = re.search(
+            rf"^_+ (?:ERROR at \w+ of )?{title} _+$(.*?)(?=^_{{3,}} |^={{5,}} \w)", self.text, re.M | re.S
+        )
         assert found, f"nothing is shown about {title}:\n{self.text}"
         return found[1]
 
-    def assert_verdicts(self, **expected):
+    def assert_verdicts(self, **tests):
+        """`tests`: for each verdict the names of the tests that have it."""
+        expected = {name: verdict for verdict, names in tests.items() for name in names}
         assert self.verdicts == expected, self.text
 
 

@@ -1,9 +1,10 @@
-"""The scripts of the GitHub action (packages/action): later `mpirun` and `mpiexec` lines run under evenkeel."""
+"""The scripts of the GitHub action (packages/action) make later `mpirun` lines run under evenkeel."""
 
 import os
 import stat
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -19,7 +20,8 @@ INSTALL = ROOT / "packages" / "action" / "install.sh"
 PROGRAM = """
 import os
 from mpi4py import MPI
-words = [str(MPI.COMM_WORLD.size), os.environ.get("LD_PRELOAD", "nothing"), os.environ.get("EVENKEEL_WAIT", "")]
+given = [os.environ.get("LD_PRELOAD", "nothing"), os.environ.get("EVENKEEL_WAIT", "")]
+words = [str(MPI.COMM_WORLD.size), *given]
 os.write(1, (" ".join(words) + "\\n").encode())
 """
 
@@ -45,10 +47,9 @@ def installed(tmp_path_factory):
 
 
 def run(mpi, installed, *line):
-    environment = mpi.python_env | mpi.environment
     added = (installed / "GITHUB_PATH").read_text().strip()
-    launchers = os.path.dirname(mpi.mpirun)  # noqa: PTH120  (a word for PATH)
-    environment["PATH"] = f"{added}:{os.path.dirname(mpi.python)}:{launchers}:{os.environ['PATH']}"  # noqa: PTH120
+    folders = [added, Path(mpi.python).parent, Path(mpi.mpirun).parent, os.environ["PATH"]]
+    environment = mpi.python_env | mpi.environment | {"PATH": ":".join(map(str, folders))}
     return processes.run([str(word) for word in line], environment=environment)
 
 

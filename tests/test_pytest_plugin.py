@@ -45,6 +45,11 @@ def test_xpass():
 def test_root(root):
     assert comm.bcast(comm.rank, root) == root
 
+@pytest.mark.mpi(ranks=3)
+@pytest.mark.parametrize("rank", [comm.rank], ids=["of rank %d" % comm.rank])
+def test_named_after_rank(rank):
+    assert rank == comm.rank
+
 @pytest.fixture(scope="module")
 def shared():
     return comm.allgather(comm.rank)
@@ -85,10 +90,20 @@ def plugin(tmp_path_factory):
 def test_outcomes_of_all_ranks_are_combined(mpi, plugin, tmp_path):
     run = pytest_runs.run(mpi, plugin, tmp_path, HEAD + OUTCOMES)
     run.assert_verdicts(
-        **{"test_without_marker": "PASSED", "test_pass": "PASSED", "test_skip": "SKIPPED"},
-        **{"test_xfail_on_one": "XFAIL", "test_xpass": "XPASS", "test_fixture": "PASSED", "test_fail": "FAILED"},
-        **{"test_root[0]": "PASSED", "test_root[2]": "PASSED", "TestClass.test_method": "PASSED"},
-        test_error="ERROR",
+        PASSED=[
+            "test_without_marker",
+            "test_pass",
+            "test_fixture",
+            "test_root[0]",
+            "test_root[2]",
+            "TestClass.test_method",
+            "test_named_after_rank[of rank 0]",
+        ],
+        SKIPPED=["test_skip"],
+        XFAIL=["test_xfail_on_one"],
+        XPASS=["test_xpass"],
+        FAILED=["test_fail"],
+        ERROR=["test_error"],
     )
     # Tests up to the one that fails on one rank share a job; the last one gets a new one.
     assert "evenkeel: 2 jobs were started" in run.text
@@ -122,6 +137,11 @@ def test_crash():
         os.kill(os.getpid(), signal.SIGSEGV)
     comm.barrier()
 
+@pytest.mark.mpi(ranks=2, timeout=2)
+def test_waits():
+    assert comm.rank != 1, "this is why"
+    comm.recv(source=1)
+
 @pytest.mark.mpi(ranks=2)
 def test_disagree():
     if comm.rank == 1:
@@ -136,8 +156,8 @@ def test_after():
 def test_hangs_and_crashes_are_attributed_and_do_not_reach_other_tests(mpich5, plugin, tmp_path):
     run = pytest_runs.run(mpich5, plugin, tmp_path, HEAD + CUT_SHORT)
     run.assert_verdicts(
-        **{"test_before": "PASSED", "test_hang": "FAILED", "test_between": "PASSED", "test_crash": "FAILED"},
-        **{"test_disagree": "FAILED", "test_after": "PASSED"},
+        PASSED=["test_before", "test_between", "test_after"],
+        FAILED=["test_hang", "test_crash", "test_waits", "test_disagree"],
     )
     hang = run.part("test_hang")
     assert "did not end within 1 s: rank 0 had ended it; rank 1 had not ended it" in hang, run.text
@@ -145,23 +165,10 @@ def test_hangs_and_crashes_are_attributed_and_do_not_reach_other_tests(mpich5, p
     crash = run.part("test_crash")
     assert "rank 1: Fatal Python error: Segmentation fault" in crash, run.text
     assert "rank 0 prints this" in crash and "rank 1 prints this" in crash, run.text
+    waits = run.part("test_waits")
+    assert "rank 1 had failed; rank 0 had not ended it" in waits and "this is why" in waits, run.text
     assert "passed on rank 0; skipped on rank 1" in run.part("test_disagree"), run.text
     assert not run.outcome.left_over
-
-
-FAILS_WHILE_OTHERS_WAIT = """
-@pytest.mark.mpi(ranks=2)
-def test_waits():
-    assert comm.rank != 1, "this is why"
-    comm.recv(source=1)
-"""
-
-
-def test_a_rank_that_fails_ends_the_wait_of_the_others(openmpi4, plugin, tmp_path):
-    run = pytest_runs.run(openmpi4, plugin, tmp_path, HEAD + FAILS_WHILE_OTHERS_WAIT)
-    run.assert_verdicts(test_waits="FAILED")
-    shown = run.part("test_waits")
-    assert "rank 1 had failed; rank 0 had not ended it" in shown and "this is why" in shown, run.text
 
 
 MARKERS = """
@@ -221,28 +228,41 @@ def test_markers_of_other_plugins_are_understood(mpich5, plugin, tmp_path):
     options = ["--with-mpi", "--strict-markers", "-p", "pytest_mpi"]
     run = pytest_runs.run(mpich5, plugin, tmp_path, HEAD + MARKERS, *options)
     run.assert_verdicts(
-        **{"test_list[nprocs=1]": "PASSED", "test_list[nprocs=3]": "PASSED", "test_keyword": "PASSED"},
-        **{"test_default": "PASSED", "test_mpi": "PASSED", "test_least": "PASSED", "test_mpi_skip": "SKIPPED"},
-        **{"test_mpi_break": "SKIPPED", "test_mpi_xfail": "XFAIL", "test_alone": "PASSED"},
+        PASSED=[
+            "test_list[nprocs=1]",
+            "test_list[nprocs=3]",
+            "test_keyword",
+            "test_default",
+            "test_mpi",
+            "test_least",
+            "test_alone",
+        ],
+        SKIPPED=["test_mpi_skip", "test_mpi_break"],
+        XFAIL=["test_mpi_xfail"],
     )
     assert "evenkeel: 2 jobs were started" in run.text  # of two and of three ranks
     chosen = pytest_runs.run(mpich5, plugin, tmp_path, HEAD + MARKERS, "-m", "parallel[2]")
-    chosen.assert_verdicts(test_keyword="PASSED")
+    chosen.assert_verdicts(PASSED=["test_keyword"])
 
 
 def test_under_xdist_each_test_has_a_job_of_its_own(mpich5, plugin, tmp_path):
-    source = HEAD + MARKERS[: MARKERS.index("@pytest.mark.mpi\n")] + OUTCOMES[OUTCOMES.index("@pytest.fixture\n") :]
+    source = (
+        HEAD
+        + MARKERS[: MARKERS.index("@pytest.mark.mpi\n")]
+        + OUTCOMES[OUTCOMES.index("@pytest.fixture\n") :]
+    )
     run = pytest_runs.run(mpich5, plugin, tmp_path, source, "-n", "2")
     run.assert_verdicts(
-        **{"test_list[nprocs=1]": "PASSED", "test_list[nprocs=3]": "PASSED", "test_keyword": "PASSED"},
-        **{"test_default": "PASSED", "test_error": "ERROR"},
+        PASSED=["test_list[nprocs=1]", "test_list[nprocs=3]", "test_keyword", "test_default"],
+        ERROR=["test_error"],
     )
     assert "rank 0 of 3" in run.part("test_error")
     assert re.search(r"^ERROR test_it.py::test_error - rank 0: ", run.text, re.MULTILINE), run.text
 
 
 INSIDE = """
-def test_on_every_rank():
+@pytest.mark.parametrize("rank", [comm.rank])
+def test_on_every_rank(rank):
     pass
 
 @pytest.mark.mpi(ranks=2)
@@ -274,14 +294,19 @@ def test_within_a_job_nothing_is_started_and_rank_0_reports_for_all(library, req
     launcher = pytest_runs.start_line(mpi, 2)
     run = pytest_runs.run(mpi, plugin, tmp_path, HEAD + INSIDE, "--junitxml=all.xml", launcher=launcher)
     run.assert_verdicts(
-        **{"test_on_every_rank": "PASSED", "test_fits": "FAILED", "test_does_not_fit": "SKIPPED"},
-        **{"test_least": "PASSED", "test_mpi_skip": "SKIPPED", "test_mpi_xfail": "XFAIL"},
+        PASSED=["test_on_every_rank[0]", "test_least"],
+        FAILED=["test_fits"],
+        SKIPPED=["test_does_not_fit", "test_mpi_skip"],
+        XFAIL=["test_mpi_xfail"],
     )
     assert run.text.count("test session starts") == 1, run.text
     assert "needs 3 MPI ranks, and this job has 2" in run.text
     shown = run.part("test_fits")
     assert "rank 1 of 2" in shown and "this is rank 1" in shown and "this is rank 0" not in shown, run.text
-    assert 'tests="6"' in (tmp_path / "all.xml").read_text() and 'failures="1"' in (tmp_path / "all.xml").read_text()
+    assert (
+        'tests="6"' in (tmp_path / "all.xml").read_text()
+        and 'failures="1"' in (tmp_path / "all.xml").read_text()
+    )
     assert run.outcome.code != 0
 
 
@@ -299,20 +324,20 @@ def test_two():
 def test_without_evenkeel_tests_are_skipped_with_a_sentence_unless_asked_for(mpich5, plugin, tmp_path):
     nowhere = {"PATH": "/usr/bin:/bin"}
     run = pytest_runs.run(mpich5, plugin, tmp_path, HEAD + ONE, environment=nowhere)
-    run.assert_verdicts(test_one="SKIPPED", test_two="SKIPPED")
+    run.assert_verdicts(SKIPPED=["test_one", "test_two"])
     assert "pip install evenkeel" in run.text and run.outcome.code == 0, run.text
     run = pytest_runs.run(mpich5, plugin, tmp_path, HEAD + ONE, "--with-mpi", environment=nowhere)
-    run.assert_verdicts(test_one="ERROR", test_two="ERROR")
+    run.assert_verdicts(ERROR=["test_one", "test_two"])
     command = ("--evenkeel-command", "mpiexec -n {ranks}")  # the launcher beside this interpreter
     run = pytest_runs.run(mpich5, plugin, tmp_path, HEAD + ONE, *command, environment=nowhere)
-    run.assert_verdicts(test_one="PASSED", test_two="PASSED")
+    run.assert_verdicts(PASSED=["test_one", "test_two"])
     assert "evenkeel: 1 jobs were started" in run.text
 
 
 def test_tests_share_a_job_only_if_they_may(mpich5, plugin, tmp_path):
     source = HEAD + ONE.replace("not in os", "in os")
     run = pytest_runs.run(mpich5, plugin, tmp_path, source, "--evenkeel-scope", "function")
-    run.assert_verdicts(test_one="PASSED", test_two="PASSED")
+    run.assert_verdicts(PASSED=["test_one", "test_two"])
     assert "evenkeel: 2 jobs were started" in run.text
 
 
@@ -340,7 +365,7 @@ def test_a_pytest_that_is_killed_leaves_no_ranks_behind(mpich5, plugin, tmp_path
 def test_a_rank_that_cannot_load_the_tests_says_why(mpich5, plugin, tmp_path):
     source = HEAD + "if comm.size == 2 and comm.rank == 1:\n    raise ImportError('not here')\n" + ONE
     run = pytest_runs.run(mpich5, plugin, tmp_path, source)
-    run.assert_verdicts(test_one="FAILED", test_two="FAILED")
+    run.assert_verdicts(FAILED=["test_one", "test_two"])
     assert "rank 1 could not load the tests" in run.part("test_one") and "not here" in run.part("test_one")
     assert "evenkeel: 1 jobs were started" in run.text
 

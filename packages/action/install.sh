@@ -3,9 +3,10 @@
 #
 #   packages/action/install.sh DIRECTORY
 #
-# The settings are the variables EVENKEEL_ACTION_VERSION, _WHEEL, _PYTHON, _MPI and _OPTIONS, which action.yml
-# explains. Programs go to DIRECTORY/bin: `evenkeel`, and launchers that call those further down on PATH. Within
-# a GitHub action that directory is put on PATH for later steps; elsewhere the last line of output says how.
+# The settings are the variables EVENKEEL_ACTION_VERSION, _WHEEL, _PYTHON, _MPI and _OPTIONS, which
+# action.yml explains. Programs go to DIRECTORY/bin: `evenkeel`, and launchers that call those further down
+# on PATH. Within a GitHub action that directory is put on PATH for later steps; elsewhere the last line of
+# output says how.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -14,7 +15,7 @@ mkdir -p "$directory/bin"
 directory=$(cd "$directory" && pwd)
 
 python3 -m venv "$directory/venv" || {
-    echo "evenkeel: python3 cannot make a virtual environment. Install its package (Debian: python3-venv)." >&2
+    echo "evenkeel: python3 cannot make a virtual environment: install python3-venv or the like." >&2
     exit 1
 }
 wanted=${EVENKEEL_ACTION_WHEEL:-evenkeel${EVENKEEL_ACTION_VERSION:+==$EVENKEEL_ACTION_VERSION}}

@@ -1,8 +1,8 @@
 #!/bin/sh
 # Runs the launcher of the same name that is further down on PATH, its ranks under evenkeel.
 #
-# install.sh copies this file to DIRECTORY/bin/mpirun and DIRECTORY/bin/mpiexec. If evenkeel cannot tell which MPI
-# library the ranks use, or has none of its shims, it says so and the line runs as it is.
+# install.sh copies this file to DIRECTORY/bin/mpirun and DIRECTORY/bin/mpiexec. If evenkeel cannot tell which
+# MPI library the ranks use, or has no shim for it, it says so and the line runs as it is.
 name=$(basename "$0")
 bin=$(cd "$(dirname "$0")" && pwd)
 setting() { sed -n "s/^$1=//p" "$bin/../settings"; }

@@ -21,10 +21,12 @@ scripts() { git ls-files -z '*.sh' .ci/run tests/rig/run; }
 
 # Files for GitHub and GitLab are what their published schemas say; the wheel brings the schemas.
 workflows() {
-    checker="$wheels/check-jsonschema"
-    "$checker" --builtin-schema vendor.github-workflows .github/workflows/*.yml packages/action/examples/github-*.yml &&
-        "$checker" --builtin-schema vendor.github-actions packages/action/action.yml &&
-        "$checker" --builtin-schema vendor.gitlab-ci packages/action/examples/gitlab-*.yml
+    checker="$wheels/check-jsonschema --builtin-schema"
+    examples=packages/action/examples
+    # shellcheck disable=SC2086  # the checker's two words
+    $checker vendor.github-workflows .github/workflows/*.yml "$examples"/github-*.yml &&
+        $checker vendor.github-actions packages/action/action.yml &&
+        $checker vendor.gitlab-ci "$examples"/gitlab-*.yml
 }
 
 # One check by its name. Output is shown only if it fails.

@@ -12,7 +12,7 @@ May use: pytest, and nothing else. Must never: import mpi4py, or start MPI in th
 
 import pytest
 
-from pytest_evenkeel import fixtures, neighbours, options, requested, world
+from pytest_evenkeel import fixtures, neighbours, options, places, requested, world
 from pytest_evenkeel.member import Member
 from pytest_evenkeel.rank import Rank
 from pytest_evenkeel.starter import Starter
@@ -54,3 +54,4 @@ def pytest_generate_tests(metafunc):
 def pytest_collection_modifyitems(config, items):
     for item in items:
         requested.note(config, item)
+    places.note(items)

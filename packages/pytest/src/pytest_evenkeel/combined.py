@@ -201,7 +201,7 @@ def grouped(failing, when):
 
 
 def failed_report(item, results, when, failing, sentence=None, extra=()):
-    """A failed phase. `failing`: ranks with tracebacks; `sentence`: what is to be said first; `extra`: last."""
+    """A failed phase. `failing`: ranks with tracebacks; `sentence`: said first; `extra`: said last."""
     size = len(results)
     groups = grouped(failing, when)
     parts = [("evenkeel", sentence)] if sentence else []
@@ -214,7 +214,9 @@ def failed_report(item, results, when, failing, sentence=None, extra=()):
         at = getattr(trace, "reprcrash", None)
         lines = str(trace).strip().splitlines() or [""]
         message = at.message if at else lines[-1]
-        crash = CrashLine(getattr(at, "path", path), getattr(at, "lineno", line), f"{names(ranks)}: {message}")
+        crash = CrashLine(
+            getattr(at, "path", path), getattr(at, "lineno", line), f"{names(ranks)}: {message}"
+        )
         if sentence:
             crash.message = f"{sentence} {crash.message}"
     shown = failing or results

@@ -37,7 +37,7 @@ def end_with_parent():
 
 
 def tail(text):
-    """The end of a text. Of stacks that Python prints, the part that is the test's: pytest's own is left out."""
+    """The end of a text. Of stacks that Python prints, pytest's own part is left out."""
     lines, within_pytest = [], False
     for line in text.splitlines(keepends=True):
         of_stack = line.startswith('  File "')
@@ -57,7 +57,7 @@ class RankFile:
         self.output = output_path(directory, rank)
         self.pid = None
         self.ready = False
-        self.missing = []  # tests that this rank did not find
+        self.missing = []  # numbers of tests that this rank did not find
         self.collection_errors = []
         self.begun = {}  # number of the test: length of the output when it began
         self.ended = {}  # … when it ended
@@ -103,7 +103,6 @@ class Job:
     def __init__(self, directory, line, ranks, description):
         """`line`: the launcher's command line; `description`: what the ranks read, as data."""
         self.directory = directory
-        self.tests = description["tests"]
         self.ranks = [RankFile(directory, rank) for rank in range(ranks)]
         self.gate = Gate(directory)
         (directory / "job.json").write_text(json.dumps(description))

@@ -15,7 +15,7 @@ WHERE_S = 20
 def at_start(job, test, ended, waited_s):
     """A job that cannot run a test: its ranks did not start, or did not find it."""
     ranks = job.ranks
-    lacking = [rank.rank for rank in ranks if job.tests[test] in rank.missing]
+    lacking = [rank.rank for rank in ranks if test in rank.missing]
     broken = [rank for rank in ranks if rank.collection_errors]
     if broken:
         texts = [(f"rank {rank.rank}", "\n".join(rank.collection_errors)) for rank in broken]
@@ -25,7 +25,9 @@ def at_start(job, test, ended, waited_s):
     unready = [rank for rank in ranks if not rank.ready]
     if ended:
         sentence = f"evenkeel: the job ended before its ranks could run this test, {code_text(job)}"
-        return sentence, launcher_part(job) + [(f"rank {r.rank}", r.text()) for r in ranks if r.text().strip()]
+        return sentence, launcher_part(job) + [
+            (f"rank {r.rank}", r.text()) for r in ranks if r.text().strip()
+        ]
     if unready:
         begun = [rank.rank for rank in ranks if rank.pid]
         sentence = (
@@ -86,7 +88,9 @@ def where(config, job):
     if program is None or options.launch_line(config, 1)[0] != program:
         return []
     try:
-        known = subprocess.run([program, "where", "--help"], capture_output=True, timeout=WHERE_S, check=False)
+        known = subprocess.run(
+            [program, "where", "--help"], capture_output=True, timeout=WHERE_S, check=False
+        )
         if known.returncode:
             return []
         line = [program, "where", str(job.process.pid)]
@@ -100,6 +104,10 @@ def at_end(job, code):
     """A job whose tests have all ended, and which itself has not ended, or not well."""
     if code == 0:
         return None
-    what = "did not end after its last test and was ended" if code is None else f"ended badly, {code_text(job)}"
+    what = (
+        "did not end after its last test and was ended" if code is None else f"ended badly, {code_text(job)}"
+    )
     sentence = f"evenkeel: the job {what}, although all its tests were done"
-    return sentence, launcher_part(job) + [(f"rank {r.rank}", r.text()[-2000:]) for r in job.ranks if r.text().strip()]
+    return sentence, launcher_part(job) + [
+        (f"rank {r.rank}", r.text()[-2000:]) for r in job.ranks if r.text().strip()
+    ]

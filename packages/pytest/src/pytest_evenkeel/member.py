@@ -12,7 +12,7 @@ import time
 import pytest
 from _pytest.runner import runtestprotocol
 
-from pytest_evenkeel import combined, options, requested, world
+from pytest_evenkeel import combined, options, places, requested, world
 from pytest_evenkeel.rank import replace_reporter
 from pytest_evenkeel.report_files import EventReader, EventWriter, Gate, sleeps
 
@@ -84,8 +84,8 @@ class Member:
         if self.gate.stopped():
             pytest.exit("rank 0 runs no more tests", returncode=0)
         sys.__stderr__.write(
-            f"evenkeel: rank {self.rank} of {self.size} wants to begin {item.nodeid}, and rank 0 has not ended the "
-            f"test before for {2 * options.timeout_s(self.config):g} s. The job is ended.\n"
+            f"evenkeel: rank {self.rank} of {self.size} wants to begin {item.nodeid}, and rank 0 has "
+            f"not ended the test before for {2 * options.timeout_s(self.config):g} s. The job is ended.\n"
         )
         sys.__stderr__.flush()
         os._exit(1)
@@ -107,7 +107,10 @@ class Member:
         deadline = time.monotonic() + limit
         for seconds in sleeps():
             self.read()
-            if all((rank, self.test) in self.ended for rank in range(self.size)) or time.monotonic() > deadline:
+            if (
+                all((rank, self.test) in self.ended for rank in range(self.size))
+                or time.monotonic() > deadline
+            ):
                 break
             time.sleep(seconds)
         results = [self.result(rank) for rank in range(self.size)]
@@ -134,10 +137,13 @@ class Member:
         """What makes the ranks' results no result: ranks that run another test, or have not come in time."""
         missing = [rank for rank in range(self.size) if (rank, self.test) not in self.ended]
         other = {rank: name for (rank, test), name in self.ended.items() if test == self.test}
-        differing = [rank for rank, name in other.items() if name != item.nodeid]
+        here = places.function(item.nodeid)
+        differing = [rank for rank, name in other.items() if places.function(name) != here]
         self.ended = {}
         if differing:
-            sentence = f"evenkeel: {combined.names(differing)} ran another test meanwhile: {other[differing[0]]}"
+            sentence = (
+                f"evenkeel: {combined.names(differing)} ran another test meanwhile: {other[differing[0]]}"
+            )
         elif missing:
             sentence = (
                 f"evenkeel: {combined.names(missing)} did not end this test within {limit:g} s after rank 0. "

@@ -1,4 +1,4 @@
-"""The role of a rank in a started job: runs the tests of the job in lockstep and writes what becomes of them."""
+"""The role of a rank in a started job: runs its tests in lockstep and writes what becomes of them."""
 
 import faulthandler
 import json
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_evenkeel import passed_on, world
+from pytest_evenkeel import passed_on, places, world
 from pytest_evenkeel.job import STACKS_SIGNAL
 from pytest_evenkeel.report_files import EventWriter, Gate
 
@@ -30,6 +30,7 @@ class Rank:
         self.rank = world.rank_and_size()[0]
         self.events = EventWriter(directory, self.rank)
         self.gate = Gate(directory)
+        self.numbers = {}  # test to its number in the job
         self.test = -1  # the number of the running test
         passed_on.apply(config, self.job["options"])
         faulthandler.register(STACKS_SIGNAL, file=2, all_threads=True)
@@ -45,10 +46,12 @@ class Rank:
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items):
-        found = {item.nodeid: item for item in items}
-        wanted = self.job["tests"]
-        self.events.write("collected", missing=[test for test in wanted if test not in found])
-        items[:] = [found[test] for test in wanted if test in found]
+        wanted = list(zip(self.job["tests"], self.job["places"]))
+        found = places.find(items, wanted)
+        self.numbers = {item: number for number, item in enumerate(found) if item is not None}
+        missing = [number for number, item in enumerate(found) if item is None]
+        self.events.write("collected", missing=missing)
+        items[:] = list(self.numbers)
 
     def starter_lives(self):
         """Whether the process that started the job is still there, as far as one can tell from here."""
@@ -58,7 +61,7 @@ class Rank:
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_protocol(self, item):
-        test = self.job["tests"].index(item.nodeid)
+        test = self.numbers[item]
         if not self.gate.wait(test, self.starter_lives):
             pytest.exit("the starter wants no more tests", returncode=0)
         self.test = test

@@ -14,8 +14,9 @@ def main():
     job = json.loads((directory / "job.json").read_text())
     sys.path[:] = job["path"]
 
-    from pytest_evenkeel import world  # noqa: PLC0415  (found by the path of above)
-    from pytest_evenkeel.report_files import output_path  # noqa: PLC0415
+    # By the path of above:
+    from pytest_evenkeel import world
+    from pytest_evenkeel.report_files import output_path
 
     rank, size = world.rank_and_size()
     if size != job["ranks"]:
@@ -28,7 +29,7 @@ def main():
         os.dup2(output, stream)
     os.close(output)
 
-    import pytest  # noqa: PLC0415
+    import pytest
 
     code = pytest.main([*job["arguments"], "--basetemp", str(directory / f"tmp-{rank}")])
     # Failed tests are in the reports: an exit code above 1 says that pytest itself could not go on.

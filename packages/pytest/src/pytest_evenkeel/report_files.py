@@ -35,7 +35,9 @@ class EventWriter:
     """Writes the events of one rank. Each line is one write, so that a crash leaves whole lines."""
 
     def __init__(self, directory, rank):
-        self.file = os.open(events_path(directory, rank), os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        self.file = os.open(
+            events_path(directory, rank), os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600
+        )
 
     def write(self, event, **more):
         line = (json.dumps({"event": event, **more}) + "\n").encode()
@@ -90,7 +92,7 @@ class Gate:
         return self.stop_path.exists()
 
     def wait(self, test, still_wanted):
-        """Waits until the test may begin. False: the ranks are to stop, or `still_wanted()` has become false."""
+        """Waits until the test may begin. False: the ranks are to stop, or it is not `still_wanted()`."""
         for seconds in sleeps():
             if self.is_open_for(test):
                 return True

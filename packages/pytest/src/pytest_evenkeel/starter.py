@@ -13,11 +13,12 @@ from pathlib import Path
 
 import pytest
 
-from pytest_evenkeel import combined, job_problems, options, passed_on, requested
+from pytest_evenkeel import combined, job_problems, options, passed_on, places, requested
 from pytest_evenkeel.job import END_S, Job
 from pytest_evenkeel.report_files import sleeps
 
-# After a test has failed on one rank, the others get this long to end it: most wait for that rank for ever.
+# After a test has failed on one rank, the others get this long to end it, but at most half of the time limit:
+# most wait for that rank for ever.
 AFTER_FAILURE_S = 5.0
 
 # How long ranks may take to start and to find their tests, at least.
@@ -84,7 +85,9 @@ class Starter:
     def teardown(self, item, nextitem):
         """Tears down what the tests before this one, in this process, have set up for their own module."""
         call = pytest.CallInfo.from_call(
-            lambda: item.session._setupstate.teardown_exact(nextitem), when="teardown", reraise=(pytest.exit.Exception,)
+            lambda: item.session._setupstate.teardown_exact(nextitem),
+            when="teardown",
+            reraise=(pytest.exit.Exception,),
         )
         return [] if call.excinfo is None else [item.ihook.pytest_runtest_makereport(item=item, call=call)]
 
@@ -121,6 +124,7 @@ class Starter:
         description = {
             "ranks": batch.ranks,
             "tests": [item.nodeid for item in items],
+            "places": [item.stash[places.PLACE] for item in items],
             "arguments": passed_on.arguments(self.config, files),
             "options": passed_on.values(self.config),
             "path": self.path,
@@ -175,6 +179,7 @@ class Starter:
         """Waits for the end of a test on all ranks. What prevented it, or None."""
         request = item.stash[requested.REQUEST]
         limit = request.timeout_s or options.timeout_s(self.config)
+        after_failure = min(AFTER_FAILURE_S, limit / 2)
         ranks = batch.job.ranks
         failed_at = None
         for seconds in sleeps():
@@ -188,8 +193,8 @@ class Starter:
                 failed_at = failed_at or now
             if now - batch.began > limit:
                 return job_problems.hang(self.config, batch.job, test, f"did not end within {limit:g} s")
-            if failed_at and now - failed_at > AFTER_FAILURE_S:
-                why = f"failed, and did not end on all ranks within {AFTER_FAILURE_S:g} s after that"
+            if failed_at and now - failed_at > after_failure:
+                why = f"failed, and did not end on all ranks within {after_failure:g} s after that"
                 return job_problems.hang(self.config, batch.job, test, why)
             time.sleep(seconds)
         return None
@@ -230,7 +235,7 @@ class Starter:
         return reports
 
     def stop_current(self):
-        """Ends the job that still runs, if there is one: pytest stops early, or another file's turn has come."""
+        """Ends the job that still runs, if any: pytest stops early, or another file's turn has come."""
         if self.current and self.current.job:
             self.current.job.stop()
             self.current.job = None
@@ -261,11 +266,13 @@ class Starter:
 
     def pytest_terminal_summary(self, terminalreporter):
         if self.jobs_started:
-            terminalreporter.write_line(f"evenkeel: {self.jobs_started} jobs were started for tests on several ranks")
+            terminalreporter.write_line(
+                f"evenkeel: {self.jobs_started} jobs were started for tests on several ranks"
+            )
         if self.refused:
             command = options.command_words(self.config)[0]
             terminalreporter.write_line(
-                f"evenkeel: {self.refused} tests on several ranks were not started, because there is no {command}. "
-                "With --with-mpi they fail.",
+                f"evenkeel: {self.refused} tests on several ranks were not started, because there is no "
+                f"{command}. With --with-mpi they fail.",
                 yellow=True,
             )

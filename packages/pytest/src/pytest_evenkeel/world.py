@@ -56,7 +56,9 @@ def launcher():
                 pairs = [pair.partition(b"=") for pair in file.read().split(b"\0")]
         except OSError:
             break  # another user's, as Slurm's daemon is
-        environment = {name.decode(errors="replace"): value.decode(errors="replace") for name, _, value in pairs}
+        environment = {
+            name.decode(errors="replace"): value.decode(errors="replace") for name, _, value in pairs
+        }
         if rank_and_size(environment) == (0, 1):
             break
         pid = int(stat(pid)[1])
