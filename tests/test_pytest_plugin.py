@@ -106,7 +106,7 @@ def test_outcomes_of_all_ranks_are_combined(mpi, plugin, tmp_path):
         ERROR=["test_error"],
     )
     # Tests up to the one that fails on one rank share a job; the last one gets a new one.
-    assert "evenkeel: 2 jobs were started" in run.text
+    assert "jobs started for tests on several ranks: 2\n" in run.text
     shown = run.part("test_fail")
     assert "rank 1 of 3" in shown and "this is rank 1" in shown and "one fails" in shown, run.text
     assert "this is rank 0" not in shown and "this is rank 2" not in shown, run.text
@@ -143,6 +143,11 @@ def test_waits():
     comm.recv(source=1)
 
 @pytest.mark.mpi(ranks=2)
+def test_exit():
+    if comm.rank == 0:
+        pytest.exit("enough")
+
+@pytest.mark.mpi(ranks=2)
 def test_disagree():
     if comm.rank == 1:
         pytest.skip("on rank 1 only")
@@ -157,7 +162,7 @@ def test_hangs_and_crashes_are_attributed_and_do_not_reach_other_tests(mpich5, p
     run = pytest_runs.run(mpich5, plugin, tmp_path, HEAD + CUT_SHORT)
     run.assert_verdicts(
         PASSED=["test_before", "test_between", "test_after"],
-        FAILED=["test_hang", "test_crash", "test_waits", "test_disagree"],
+        FAILED=["test_hang", "test_crash", "test_waits", "test_exit", "test_disagree"],
     )
     hang = run.part("test_hang")
     assert "did not end within 1 s: rank 0 had ended it; rank 1 had not ended it" in hang, run.text
@@ -167,6 +172,7 @@ def test_hangs_and_crashes_are_attributed_and_do_not_reach_other_tests(mpich5, p
     assert "rank 0 prints this" in crash and "rank 1 prints this" in crash, run.text
     waits = run.part("test_waits")
     assert "rank 1 had failed; rank 0 had not ended it" in waits and "this is why" in waits, run.text
+    assert "rank 0 left this test without a result" in run.part("test_exit"), run.text
     assert "passed on rank 0; skipped on rank 1" in run.part("test_disagree"), run.text
     assert not run.outcome.left_over
 
@@ -240,7 +246,7 @@ def test_markers_of_other_plugins_are_understood(mpich5, plugin, tmp_path):
         SKIPPED=["test_mpi_skip", "test_mpi_break"],
         XFAIL=["test_mpi_xfail"],
     )
-    assert "evenkeel: 2 jobs were started" in run.text  # of two and of three ranks
+    assert "jobs started for tests on several ranks: 2\n" in run.text  # of two and of three ranks
     chosen = pytest_runs.run(mpich5, plugin, tmp_path, HEAD + MARKERS, "-m", "parallel[2]")
     chosen.assert_verdicts(PASSED=["test_keyword"])
 
@@ -313,6 +319,7 @@ def test_within_a_job_nothing_is_started_and_rank_0_reports_for_all(library, req
 ONE = """
 @pytest.mark.mpi(ranks=2)
 def test_one():
+    print("it is me")
     assert comm.size == 2
 
 @pytest.mark.mpi(ranks=2)
@@ -331,14 +338,15 @@ def test_without_evenkeel_tests_are_skipped_with_a_sentence_unless_asked_for(mpi
     command = ("--evenkeel-command", "mpiexec -n {ranks}")  # the launcher beside this interpreter
     run = pytest_runs.run(mpich5, plugin, tmp_path, HEAD + ONE, *command, environment=nowhere)
     run.assert_verdicts(PASSED=["test_one", "test_two"])
-    assert "evenkeel: 1 jobs were started" in run.text
+    assert "jobs started for tests on several ranks: 1\n" in run.text
 
 
 def test_tests_share_a_job_only_if_they_may(mpich5, plugin, tmp_path):
     source = HEAD + ONE.replace("not in os", "in os")
-    run = pytest_runs.run(mpich5, plugin, tmp_path, source, "--evenkeel-scope", "function")
+    run = pytest_runs.run(mpich5, plugin, tmp_path, source, "--evenkeel-scope", "function", "-s")
     run.assert_verdicts(PASSED=["test_one", "test_two"])
-    assert "evenkeel: 2 jobs were started" in run.text
+    assert "[0] it is me" in run.text and "[1] it is me" in run.text, run.text
+    assert "jobs started for tests on several ranks: 2\n" in run.text
 
 
 WAITS = """
@@ -367,7 +375,7 @@ def test_a_rank_that_cannot_load_the_tests_says_why(mpich5, plugin, tmp_path):
     run = pytest_runs.run(mpich5, plugin, tmp_path, source)
     run.assert_verdicts(FAILED=["test_one", "test_two"])
     assert "rank 1 could not load the tests" in run.part("test_one") and "not here" in run.part("test_one")
-    assert "evenkeel: 1 jobs were started" in run.text
+    assert "jobs started for tests on several ranks: 1\n" in run.text
 
 
 def test_the_readme_names_every_option(plugin):

@@ -103,6 +103,11 @@ def combine(item, results, problem=None):
     if problem:
         return failed_reports(item, results, problem)
     statuses = by_status(results)
+    if "lost" in statuses:
+        sentence = (
+            f"evenkeel: {names(statuses['lost'])} left this test without a result, as pytest.exit() does"
+        )
+        return failed_reports(item, results, (sentence, []))
     if any(result.reports["setup"].failed for result in results):
         return [phase_report(item, results, "setup"), phase_report(item, results, "teardown")]
     if set(statuses) == {"skipped"} and all("call" not in result.reports for result in results):

@@ -102,7 +102,6 @@ class Starter:
         if batch.job is None:
             self.start(batch, number)
         reports = self.follow(batch, item, number - batch.first)
-        self.print_output(batch, number - batch.first)
         if batch.job and number + 1 == len(batch.items):
             reports = self.finish(batch, item, reports)
         return reports
@@ -156,6 +155,7 @@ class Starter:
             job.gate.open_for(test)
             problem = self.until_ended(batch, item, test)
         results = self.results(job, test)
+        self.print_output(results)
         reports = combined.combine(item, results, problem)
         if problem:
             job.kill()
@@ -212,14 +212,13 @@ class Starter:
             results.append(result)
         return results
 
-    def print_output(self, batch, test):
+    def print_output(self, results):
         """With `-s`, shows what the ranks have printed, each line with its rank."""
         reporter = self.config.pluginmanager.getplugin("terminalreporter")
-        if self.config.option.capture != "no" or reporter is None or batch.job is None:
-            return
-        for rank in batch.job.ranks:
-            for line in rank.text(test).splitlines() if test in rank.begun else []:
-                reporter.write_line(f"[{rank.rank}] {line}")
+        if self.config.option.capture == "no" and reporter is not None:
+            for result in results:
+                for line in result.output.splitlines():
+                    reporter.write_line(f"[{result.rank}] {line}")
 
     def finish(self, batch, item, reports):
         """Waits for the end of a job whose tests have all been run. Adds a report if it does not end well."""
@@ -267,7 +266,7 @@ class Starter:
     def pytest_terminal_summary(self, terminalreporter):
         if self.jobs_started:
             terminalreporter.write_line(
-                f"evenkeel: {self.jobs_started} jobs were started for tests on several ranks"
+                f"evenkeel: jobs started for tests on several ranks: {self.jobs_started}"
             )
         if self.refused:
             command = options.command_words(self.config)[0]
