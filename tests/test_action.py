@@ -60,6 +60,10 @@ def test_lines_with_the_usual_launchers_run_under_evenkeel(library, request, ins
         outcome = run(mpi, installed, launcher, "-n", "2", "python3", "-c", PROGRAM).ok()
         shim = f"2 {mpi.shim} yield"
         assert outcome.out.splitlines().count(shim) == 2, outcome.text
+    outcome = run(
+        mpi, installed, "evenkeel", "run", "-n", "2", "--quiet", "--", "python3", "-c", PROGRAM
+    ).ok()
+    assert outcome.out.splitlines().count(f"2 {mpi.shim} ") == 2, outcome.text
 
 
 def test_a_program_whose_library_is_unknown_runs_without(mpich5, installed):

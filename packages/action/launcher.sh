@@ -16,6 +16,11 @@ real=$(command -v "$name") || {
     exit 127
 }
 
+# A line of `evenkeel run`, or one into which `evenkeel env` was inserted, has its shim already.
+case "$*" in
+*libevenkeel-*) exec "$real" "$@" ;;
+esac
+
 # Options are words without spaces.
 mpi=$(setting mpi)
 # shellcheck disable=SC2046,SC2086
