@@ -11,7 +11,7 @@ import processes
 import pytest_runs
 
 HEAD = """
-import os, signal
+import os, signal, time
 import pytest
 from mpi4py import MPI
 
@@ -115,12 +115,17 @@ def test_outcomes_of_all_ranks_are_combined(mpi, plugin, tmp_path):
 
 
 CUT_SHORT = """
+from pathlib import Path
+
 @pytest.mark.mpi(ranks=2)
 def test_before():
-    comm.barrier()
+    for _ in range(20 if comm.rank == 1 else 0):
+        assert not Path("begun").exists(), "rank 0 has begun the next test"
+        time.sleep(0.01)
 
 @pytest.mark.mpi(ranks=2, timeout=1)
 def test_hang():
+    Path("begun").touch()
     print("rank", comm.rank, "is here")
     if comm.rank == 1:
         comm.recv(source=0, tag=7)

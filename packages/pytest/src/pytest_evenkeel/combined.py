@@ -62,7 +62,7 @@ class RankResult:
     def status(self):
         """One word for all phases but the teardown; "failed" too if only the setup failed."""
         report = self.reports.get("call") or self.reports.get("setup")
-        if report is None:
+        if report is None or (report.passed and "call" not in self.reports):
             return "lost"
         expected = hasattr(report, "wasxfail")
         if report.skipped:

@@ -75,6 +75,15 @@ def crash(job, test):
     return sentence, launcher_part(job)
 
 
+def left(job, test):
+    """Ranks whose pytest has ended before this test or in it."""
+    gone = [rank for rank in job.ranks if rank.over and test not in rank.ended]
+    sentence = (
+        f"evenkeel: pytest has ended on {names(rank.rank for rank in gone)} before it could end this test"
+    )
+    return sentence, [(f"rank {rank.rank}", rank.text()) for rank in gone if rank.text().strip()]
+
+
 def hang(config, job, test, why):
     """A test that has not ended in time; its ranks are asked for their stacks."""
     job.ask_for_stacks([rank.rank for rank in job.ranks if test not in rank.ended])

@@ -189,6 +189,8 @@ class Starter:
             now = time.monotonic()
             if ended:
                 return job_problems.crash(batch.job, test)
+            if any(rank.over and test not in rank.ended for rank in ranks):
+                return job_problems.left(batch.job, test)
             if any(test in rank.ended and rank.failed(test) for rank in ranks):
                 failed_at = failed_at or now
             if now - batch.began > limit:
