@@ -4,7 +4,7 @@
 #   tools/lint/run.sh              check; ends with the number of checks that passed and failed
 #   tools/lint/run.sh --fix        apply the formatters and the safe fixes first
 #   tools/lint/run.sh CHECK...     only these: rustfmt clippy clang-format ruff ruff-format shellcheck tsc
-#                                  typos words book lines header
+#                                  typos words book lines header workflows
 set -u
 cd "$(dirname "$0")/../.." || exit 2
 wheels=build/venv-lint/bin
@@ -18,6 +18,16 @@ if [ "${1:-}" = --fix ]; then
 fi
 
 scripts() { git ls-files -z '*.sh' .ci/run tests/rig/run; }
+
+# Files for GitHub and GitLab are what their published schemas say; the wheel brings the schemas.
+workflows() {
+    checker="$wheels/check-jsonschema --builtin-schema"
+    examples=packages/action/examples
+    # shellcheck disable=SC2086  # the checker's two words
+    $checker vendor.github-workflows .github/workflows/*.yml "$examples"/github-*.yml &&
+        $checker vendor.github-actions packages/action/action.yml &&
+        $checker vendor.gitlab-ci "$examples"/gitlab-*.yml
+}
 
 # One check by its name. Output is shown only if it fails.
 check() {
@@ -33,13 +43,14 @@ check() {
     words) python3 tools/lint/words.py ;;
     book) python3 tools/lint/book.py && tools/cargo.sh test -q --locked -p evenkeel-cli --test book ;;
     lines) python3 tools/lint/lines.py ;;
+    workflows) workflows ;;
     header) tools/cargo.sh test -q --locked -p evenkeel-mpi --lib header ;;
     *) echo "there is no check $1" && return 2 ;;
     esac
 }
 
 [ $# -gt 0 ] ||
-    set -- rustfmt clippy clang-format ruff ruff-format shellcheck tsc typos words book lines header
+    set -- rustfmt clippy clang-format ruff ruff-format shellcheck tsc typos words book lines header workflows
 passed=0 failed=0
 output=$(mktemp)
 trap 'rm -f "$output"' EXIT

@@ -23,6 +23,7 @@ EXEMPT = [
     ":!bench/**/*.csv",
     ":!*.svg",
     ":!LICENSE",
+    ":!packages/pytest/LICENSE",
     ":!packages/wheel/MIT.txt",
 ]
 # The one page that names old words, from this heading on.
