@@ -19,6 +19,7 @@ ALLOWED = {
     "schedule": {"random"},
     "barrier-table": {"schedule", "options"},
     "spanning": {"schedule"},
+    "layout": {"random", "statistics"},
     "engine": {"random", "segment", "schedule", "spanning", "barrier-table", "record", "options"},
     "report": {"record", "random", "text"},
     "noise": {"report", "statistics", "text"},
