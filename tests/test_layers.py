@@ -31,7 +31,7 @@ ALLOWED = {
     "primitives": {"fabric", "segment"},
     "primitives-c": {"fabric", "primitives"},
     "agent": {"diagnostics", "engine", "fabric", "schedule", "spanning", "segment", "options", "random"},
-    "mpi": {"engine", "report", "options", "output-file", "record"},
+    "mpi": {"engine", "layout", "report", "options", "output-file", "record"},
     "shim-generate": set(),
     "switch-sim": {"route"},
     "cli": {

@@ -1,7 +1,7 @@
 //! Where the bytes of a datatype's elements lie, as loops; packing and unpacking them, from any byte on.
 //!
 //! A [`Layout`] is made as MPI makes types: from a run of bytes, by repeating and joining
-//! ([`Layout::contiguous`], [`Layout::strided`], [`Layout::joined`] and what is built of them). It is brought
+//! ([`Layout::contiguous`], [`Layout::strided`], [`Layout::structured`] and others). It is brought
 //! into a normal form: layouts with the same map are packed by the same loops, and compare equal, whichever
 //! way they were made. [`Layout::pack`] and [`Layout::unpack`] move any part of the packed bytes, so a
 //! message can be cut anywhere; they allocate nothing, and their stack is bounded by the depth of the loops.
