@@ -1,4 +1,4 @@
-"""Messages of random datatypes that evenkeel carries: byte by byte against the library's MPI_Pack and MPI_Unpack."""
+"""Messages of random datatypes that evenkeel carries, against the library's MPI_Pack and MPI_Unpack."""
 
 import pytest
 
@@ -9,12 +9,15 @@ LIBRARIES = ("openmpi4", "mpich4")
 
 def run_layouts(mpi, types, seed, *more, env=OWN, **options):
     program = mpi.build("random_layouts.c")
-    outcome = mpi.run(program, 2, f"types={types}", f"seed={seed}", *more, env=env, **options).ok()
+    # It ends programs for some types under MPICH 4, with or without evenkeel.
+    elements = f"elements={int(mpi.family != 'mpich')}"
+    outcome = mpi.run(program, 2, f"types={types}", f"seed={seed}", elements, *more, env=env, **options).ok()
     assert " failures 0 " in outcome.out, outcome.text
     return outcome
 
 
-@pytest.mark.parametrize("seed", [1, 3])  # with 2, MPI_Unpack of Open MPI 4 and MPI_Get_elements of MPICH 4 crash
+# With seed 2, MPI_Unpack of Open MPI 4 ends the program, with or without evenkeel.
+@pytest.mark.parametrize("seed", [1, 3])
 def test_messages_of_random_datatypes_have_the_bytes_that_the_library_packs(mpi, seed, report):
     if mpi.name not in LIBRARIES and seed > 1:
         pytest.skip("more types are tested under Open MPI 4 and MPICH 4")

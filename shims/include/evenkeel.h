@@ -957,7 +957,7 @@ const ek_type_map *ek_type_map_make(enum ek_type_constructor constructor,
 void ek_type_map_hold(const ek_type_map *map);
 
 /*
- Releases a map. Nobody who has released it may use it.
+ Releases a map. The caller may not use it any more.
  */
 void ek_type_map_release(const ek_type_map *map);
 

@@ -12,7 +12,7 @@ typedef struct ek_known_type {
     uintptr_t handle;
     MPI_Count size, extent;
     const ek_type_map *map; /* NULL: not understood */
-    bool contiguous;        /* n elements are n * size bytes in ascending order, from the buffer's address on */
+    bool contiguous;        /* as of ek_type */
     struct ek_known_type *next;
 } ek_known_type;
 

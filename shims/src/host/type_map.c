@@ -186,7 +186,8 @@ static const ek_type_map *make_derived(MPI_Datatype type, contents *c, int depth
     const ek_type_map *map = NULL, **inner = NULL;
     if (get_contents(type, c)) {
         inner = calloc((size_t)c->types + 1, sizeof *inner);
-        bool is_understood = inner && (c->combiner == MPI_COMBINER_DUP ? c->types == 1 : constructor_of(c) >= 0);
+        bool is_dup = c->combiner == MPI_COMBINER_DUP && c->types == 1;
+        bool is_understood = inner && (is_dup || constructor_of(c) >= 0);
         for (MPI_Count i = 0; i < c->types; i++) {
             if (is_understood)
                 is_understood = (inner[i] = read_inner(c->a_type[i], depth + 1));
@@ -218,8 +219,8 @@ static const ek_type_map *read_at(MPI_Datatype type, const ek_type_bounds *b, in
     const int64_t bounds[] = {b->lower_bound, b->extent};
     const ek_type_map *aligned = make(EK_TYPE_CONSTRUCTOR_ALIGNED, bounds, 2, map);
     ek_type_map_release(map);
-    if (aligned && !ek_type_map_fits(aligned, b->size, b->lower_bound, b->extent, b->true_lower_bound,
-                                     b->true_extent)) {
+    if (aligned &&
+        !ek_type_map_fits(aligned, b->size, b->lower_bound, b->extent, b->true_lower_bound, b->true_extent)) {
         ek_type_map_release(aligned);
         return NULL;
     }

@@ -194,7 +194,7 @@ pub unsafe extern "C" fn ek_type_map_hold(map: *const Layout) {
     unsafe { Arc::increment_strong_count(map) };
 }
 
-/// Releases a map. Nobody who has released it may use it.
+/// Releases a map. The caller may not use it any more.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ek_type_map_release(map: *const Layout) {
     // SAFETY: held by the caller, by the interface.
