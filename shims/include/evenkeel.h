@@ -78,8 +78,8 @@ struct ek_call;
 #define EK_CHANNELS 8
 
 /*
- How a datatype is made, and the numbers that it is made with. Displacements of the indexed constructors and
- of vectors are in extents, all others in bytes.
+ How a datatype is made, and the numbers that it is made with. Displacements of the indexed constructors
+ and of vectors are in extents, all others in bytes.
  */
 typedef enum ek_type_constructor
 {
@@ -124,8 +124,8 @@ typedef enum ek_type_constructor
      */
     EK_TYPE_CONSTRUCTOR_SUBARRAY,
     /*
-     Processes, rank, number of dimensions; sizes; distributions (0 none, 1 block, 2 cyclic); their arguments
-     (-1: the default); processes in each dimension; the order.
+     Processes, rank, number of dimensions; sizes; distributions (0 none, 1 block, 2 cyclic); their
+     arguments (-1: the default); processes in each dimension; the order.
      */
     EK_TYPE_CONSTRUCTOR_DARRAY,
     /*
@@ -977,8 +977,8 @@ bool ek_type_map_fits(const ek_type_map *map,
 bool ek_type_map_is_contiguous(const ek_type_map *map);
 
 /*
- Packs `bytes` bytes of `count` elements, from byte `from` of all that they pack on. `elements` may be NULL if
- displacements are addresses.
+ Packs `bytes` bytes of `count` elements, from byte `from` of all that they pack on. `elements` may be NULL
+ if displacements are addresses.
  */
 void ek_type_map_pack(const ek_type_map *map,
                       const void *elements,
