@@ -59,7 +59,14 @@ def run(mpi, ranks, *words, options=(), **more):
     return outcome
 
 
-def start(mpi, ranks, *words, options=(), env=None, **more):
+def heed_signals():
+    """Signals act as for a command that a person types. Shells have what they start in the background ignore
+    SIGINT and SIGQUIT, these tests and their children included."""
+    for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP, signal.SIGTERM, signal.SIGTSTP):
+        signal.signal(number, signal.SIG_DFL)
+
+
+def start(mpi, ranks, *words, options=(), env=None, before=heed_signals, **more):
     """Starts a job and returns its process."""
     return subprocess.Popen(
         line(mpi, ranks, *words, options=options),
@@ -68,6 +75,7 @@ def start(mpi, ranks, *words, options=(), env=None, **more):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        preexec_fn=before,  # noqa: PLW1509  (this process has one thread)
         **more,
     )
 
@@ -229,7 +237,7 @@ def test_ignored_signals_stay_ignored(one):
     """As under nohup."""
     token = str(uuid.uuid4())
     ignore = lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN)  # noqa: E731
-    job = start(one, 2, "sleep", 0, "none", token, preexec_fn=ignore)
+    job = start(one, 2, "sleep", 0, "none", token, before=ignore)
     for _ in range(2):
         assert job.stdout.readline() == "asleep\n"
     for pid in alive(token):
@@ -246,12 +254,16 @@ def terminal(words, environment, script):
     that was shown, and the status."""
     pid, terminal = pty.fork()
     if pid == 0:
+        heed_signals()
         os.execvpe(words[0], words, os.environ | environment)
     script(terminal, pid)
     shown = b""
+    deadline = time.monotonic() + 60
     with contextlib.suppress(OSError):  # EIO when the last process has closed the terminal
-        while part := os.read(terminal, 4096):
-            shown += part
+        while time.monotonic() < deadline:
+            if select.select([terminal], [], [], 0.1)[0]:
+                shown += os.read(terminal, 4096)
+        os.kill(pid, signal.SIGKILL)
     return shown.decode(), os.waitpid(pid, 0)[1]
 
 
