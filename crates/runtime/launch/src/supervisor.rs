@@ -14,8 +14,8 @@ use std::io;
 use std::os::fd::OwnedFd;
 
 /// Runs a job and returns when none of its processes is left: the exit code of the rank that failed first,
-/// 128 plus the signal that ended it, or 0. If a person has ended the job by a signal, this process ends by the
-/// same one, so that shells see why.
+/// 128 plus the signal that ended it, or 0. If a person has ended the job by a signal, this process ends by
+/// the same one, so that shells see why.
 ///
 /// Must be called while this process has one thread. Processes that this process has started before are left
 /// alone.
