@@ -13,6 +13,7 @@ sys.path.insert(0, str(ROOT / "tests" / "rig"))
 
 from evenkeel_rig import Rig, RigUnavailableError
 from evenkeel_rig.processes import signal_all
+from processes import MOMENT_S, until
 
 
 def make_rig(shared):
@@ -65,13 +66,20 @@ def enough():
 @contextlib.contextmanager
 def nothing_left_behind(rig):
     before = {host.name: (host.processes(), shared_memory(host)) for host in rig.hosts}
+
+    def survivors(host):
+        processes, _ = before[host.name]
+        return {pid: words for pid, words in host.processes().items() if pid not in processes}
+
     yield
+    # An agent sends its last messages after its ranks have ended; the launcher does not wait for it.
+    until(lambda: not any(survivors(host) for host in rig.hosts), MOMENT_S)
     left = {}
     for host in rig.hosts:
-        processes, memory = before[host.name]
-        survivors = {pid: words for pid, words in host.processes().items() if pid not in processes}
-        left[host.name] = list(survivors.values()), shared_memory(host) - memory
-        signal_all(survivors, signal.SIGKILL)
+        _, memory = before[host.name]
+        alive = survivors(host)
+        left[host.name] = list(alive.values()), shared_memory(host) - memory
+        signal_all(alive, signal.SIGKILL)
     assert not any(processes for processes, _ in left.values()), f"still running: {left}"
     assert not any(memory for _, memory in left.values()), f"left in /dev/shm: {left}"
 
