@@ -16,9 +16,10 @@ PROGRAMS := tests tools bench --ignore tests/nodes --ignore tests/rig
 # Directories that the virtual hosts of demo-nodes see too, even if they lie in /tmp.
 SHARE   := --share $(abspath $(RELEASE)) --share $(abspath build)
 
-.PHONY: help build shims demo demo-nodes test bench bench-nodes install install-files wheel test-wheel clean lint
+.PHONY: help build shims demo demo-nodes test bench bench-nodes install install-files uninstall clean lint
 .PHONY: test-nodes test-rust test-loom test-tsan test-web test-programs test-mpi4py
-.PHONY: deps-build deps-test deps-demo deps-bench deps-nodes deps-lint deps-wheel
+.PHONY: third-party wheel test-wheel deb test-deb rpm test-rpm packages test-packages
+.PHONY: deps-build deps-test deps-demo deps-bench deps-nodes deps-lint deps-wheel deps-deb deps-rpm
 
 help:
 	@echo 'make demo                 install what is missing, build, and run hpcc with and without evenkeel'
@@ -31,24 +32,32 @@ help:
 	@echo 'make bench-nodes          the same on 2 to 8 virtual hosts (bench/results/nodes/)'
 	@echo 'make build                build target/release/evenkeel, which can run without being installed'
 	@echo 'make install PREFIX=/usr/local'
-	@echo '                          install the program, shims, manual pages and completions'
+	@echo '                          install the program, shims, manual pages and completions;'
+	@echo '                          make uninstall with the same PREFIX removes them'
 	@echo 'make wheel                build dist/evenkeel-*.whl for glibc 2.28 and later'
 	@echo 'make test-wheel           the same, then install it on bare Debian 11 to 13 and run programs there'
+	@echo 'make deb                  build dist/evenkeel_*.deb, judged by lintian'
+	@echo 'make test-deb             the same, then install it on a bare Debian, run programs there, and remove it'
+	@echo 'make rpm, make test-rpm   the same for RPM packages, which are tried in a directory of their own'
 	@echo 'make clean                remove what was built'
 
 # Installs what is missing. With EVENKEEL_DEPS=none nothing is installed.
-deps-build deps-test deps-demo deps-bench deps-nodes deps-lint deps-wheel: deps-%:
+deps-build deps-test deps-demo deps-bench deps-nodes deps-lint deps-wheel deps-deb deps-rpm: deps-%:
 	@[ "$(EVENKEEL_DEPS)" = none ] || tools/install-deps.sh $*
 
 build: deps-build
 	$(CARGO) build --release --locked
-	$(MAKE) shims
+	$(MAKE) shims third-party
 
 # What is compiled from C, and the agent, which lies beside it.
 shims:
 	CC=$(CC) shims/build-shims.sh $(SHIMS) $(RELEASE)/libevenkeel_mpi.a $(RELEASE)/evenkeel-shim-generate
 	$(CC) -O2 -Wall -shared -fPIC -o $(SHIMS)/evenkeel-one-session.so crates/cli/launcher/one_session.c
 	install -m 755 $(RELEASE)/evenkeel-agent $(SHIMS)/
+
+# The licence texts of the crates that are linked in: part of every package.
+third-party:
+	python3 packages/licences.py > $(RELEASE)/THIRD-PARTY
 
 demo: deps-demo build
 	python3 tools/demo.py --evenkeel $(RELEASE)/evenkeel --ranks $(RANKS)
@@ -124,10 +133,19 @@ install-files:
 	install -d $(DESTDIR)$(PREFIX)/include
 	install -m 644 $(RELEASE)/libevenkeel_primitives_c.so $(DESTDIR)$(PREFIX)/lib/
 	install -m 644 crates/runtime/primitives-c/include/evenkeel_primitives.h $(DESTDIR)$(PREFIX)/include/
+	install -d $(DESTDIR)$(PREFIX)/share/doc/evenkeel
+	install -m 644 README.md CHANGELOG.md LICENSE $(RELEASE)/THIRD-PARTY $(DESTDIR)$(PREFIX)/share/doc/evenkeel/
 	$(RELEASE)/evenkeel man $(DESTDIR)$(PREFIX)/share/man/man1
 	$(RELEASE)/evenkeel completions bash > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/evenkeel
 	$(RELEASE)/evenkeel completions zsh > $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_evenkeel
 	$(RELEASE)/evenkeel completions fish > $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/evenkeel.fish
+
+# Removes the files that packages/files.txt lists, and directories of evenkeel that are then empty.
+uninstall:
+	cd $(DESTDIR)$(PREFIX) && rm -f $$(sed '/^#/d' $(CURDIR)/packages/files.txt)
+	for directory in lib share/doc; do \
+		rmdir --ignore-fail-on-non-empty $(DESTDIR)$(PREFIX)/$$directory/evenkeel; \
+	done
 
 wheel: deps-wheel
 	build/venv-wheel/bin/python packages/wheel/make_wheel.py
@@ -135,6 +153,27 @@ wheel: deps-wheel
 # On bare installations of Debian, made by debootstrap; needs root.
 test-wheel: wheel
 	packages/wheel/try-on-debian.sh dist/*.whl
+
+# Both compile in build/packages.
+deb: deps-build deps-deb
+	packages/debian/build.sh dist
+
+test-deb: deb
+	packages/debian/try.sh dist/evenkeel_*_amd64.deb dist/libevenkeel-primitives-dev_*_amd64.deb
+
+rpm: deps-build deps-rpm
+	packages/rpm/build.sh dist
+
+test-rpm: rpm
+	packages/rpm/try.sh dist/evenkeel-[0-9]*.x86_64.rpm dist/evenkeel-devel-*.x86_64.rpm
+
+packages: wheel deb rpm
+
+# Takes half an hour on two cores.
+test-packages:
+	$(MAKE) test-wheel
+	$(MAKE) test-deb
+	$(MAKE) test-rpm
 
 clean:
 	rm -rf target build dist web/node_modules web/build

@@ -1,7 +1,9 @@
 #!/bin/sh
 # Installs what building, testing, … needs and Debian 12 does not have. Prints nothing if nothing is missing.
 #
-#   tools/install-deps.sh [build] [test] [demo] [bench] [nodes] [lint] [wheel]    (build is always included)
+#   tools/install-deps.sh [build] [test] [demo] [bench] [nodes] [lint] [wheel] [deb] [rpm]
+#
+# build is always included.
 #
 # Debian packages are installed as root or with sudo; without either, the script names the missing packages
 # and fails. Wheels of the Python package index go into virtual environments under build/. Nothing else is
@@ -28,6 +30,8 @@ if { wants test || wants bench; } && [ -z "$(ls /sys/class/infiniband 2>/dev/nul
 fi
 if wants demo; then packages="$packages hpcc"; fi
 if wants wheel; then packages="$packages binutils debootstrap"; fi
+if wants deb; then packages="$packages dpkg-dev debhelper fakeroot lintian debootstrap"; fi
+if wants rpm; then packages="$packages rpm rpmlint"; fi
 if wants nodes; then
     packages="$packages iproute2 nftables munge slurmctld slurmd slurm-client slurm-wlm-basic-plugins"
 fi

@@ -10,9 +10,7 @@ says whether the wheel may carry its tag.
 """
 
 import argparse
-import json
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -25,7 +23,6 @@ ROOT = Path(__file__).resolve().parents[2]
 GLIBC = (2, 28)
 TRIPLE = "x86_64-unknown-linux-gnu"
 CRATES = ["evenkeel-cli", "evenkeel-agent", "evenkeel-mpi", "evenkeel-shim-generate", "evenkeel-primitives-c"]
-LICENCES = re.compile(r"(LICEN[CS]E|COPYING|NOTICE|UNLICENSE|COPYRIGHT)", re.IGNORECASE)
 
 
 def version():
@@ -78,7 +75,7 @@ def compile_all(directory):
     )
     programs = target / TRIPLE / "release"
     run(
-        *("make", "shims", f"RELEASE={programs}", f"CC={c_compiler(directory)}"),
+        *("make", "shims", "third-party", f"RELEASE={programs}", f"CC={c_compiler(directory)}"),
         CFLAGS=unwinder(),
         EVENKEEL_DEPS="none",
     )
@@ -94,41 +91,16 @@ def install(programs, tree):
             run("strip", "--strip-unneeded", path)
 
 
-# ---- licences of the crates that are linked in ----
-
-
-def licence_texts(package):
-    """The texts in a crate's archive, or the one that its authors name there."""
-    beside = Path(package["manifest_path"]).parent.iterdir()
-    files = sorted(file for file in beside if LICENCES.match(file.name) and file.is_file())
-    texts = [file.read_text(errors="replace") for file in files]
-    texts = [text for text in texts if len(text.splitlines()) > 3]  # not one that only names another file
-    if texts:
-        return texts
-    if "Apache-2.0" in package["license"]:
-        return ["Under the Apache License 2.0, as evenkeel: see LICENSE.\n"]
-    if package["license"] == "MIT":
-        text = (ROOT / "packages" / "wheel" / "MIT.txt").read_text()
-        return [f"Copyright (c) {', '.join(package['authors'])}\n\n{text}"]
-    return fail(
-        f"the archive of crate {package['name']} has no licence text. Add the text of {package['license']}."
-    )
-
-
-def licences():
-    """The licence texts of all crates that the programs may contain, each under its crate's name."""
-    line = ["tools/cargo.sh", "metadata", "--format-version", "1", "--locked", "--filter-platform", TRIPLE]
-    listed = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, check=True)
-    packages = json.loads(listed.stdout)["packages"]
-    texts = []
-    for package in sorted(packages, key=lambda package: (package["name"], package["version"])):
-        if package["source"]:  # else it is a crate of this project
-            texts.append(f"==== {package['name']} {package['version']}: {package['license']} ====\n")
-            texts += licence_texts(package)
-    return "\n".join(texts)
-
-
 # ---- the wheel ----
+
+
+def take_licences(tree):
+    """Takes the licence texts out of an installed tree: a wheel has its own place for them. Returns them."""
+    directory = tree / "share" / "doc" / "evenkeel"
+    texts = {name: (directory / name).read_text() for name in ("LICENSE", "THIRD-PARTY")}
+    for name in texts:
+        (directory / name).unlink()
+    return texts
 
 
 def metadata(number):
@@ -197,8 +169,7 @@ def main():
     tag = f"manylinux_{GLIBC[0]}_{GLIBC[1]}_x86_64"
     tree = work / "tree"
     install(compile_all(work), tree)
-    texts = {"LICENSE": (ROOT / "LICENSE").read_text(), "THIRD-PARTY": licences()}
-    wheel = write_wheel(tree, texts, version(), tag, arguments.out)
+    wheel = write_wheel(tree, take_licences(tree), version(), tag, arguments.out)
     audit(wheel, tag)
     installed = sum(f.stat().st_size for f in tree.rglob("*") if f.is_file())
     print(f"{wheel}: {wheel.stat().st_size / 1e6:.1f} MB, {installed / 1e6:.1f} MB installed")

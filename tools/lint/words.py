@@ -24,7 +24,7 @@ EXEMPT = [
     ":!*.svg",
     ":!LICENSE",
     ":!packages/pytest/LICENSE",
-    ":!packages/wheel/MIT.txt",
+    ":!packages/MIT.txt",
 ]
 # The one page that names old words, from this heading on.
 RENAMED_TERMS = ("docs/src/glossary.md", "\n## Renamed terms\n")
