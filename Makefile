@@ -18,8 +18,8 @@ SHARE   := --share $(abspath $(RELEASE)) --share $(abspath build)
 
 .PHONY: help build shims demo demo-nodes test bench bench-nodes install install-files uninstall clean lint
 .PHONY: test-nodes test-rust test-loom test-tsan test-web test-programs test-mpi4py
-.PHONY: third-party wheel test-wheel deb test-deb rpm test-rpm packages test-packages
-.PHONY: deps-build deps-test deps-demo deps-bench deps-nodes deps-lint deps-wheel deps-deb deps-rpm
+.PHONY: third-party wheel test-wheel deb test-deb rpm test-rpm test-container packages test-packages
+.PHONY: deps-build deps-test deps-demo deps-bench deps-nodes deps-lint deps-wheel deps-deb deps-rpm deps-container
 
 help:
 	@echo 'make demo                 install what is missing, build, and run hpcc with and without evenkeel'
@@ -39,10 +39,11 @@ help:
 	@echo 'make deb                  build dist/evenkeel_*.deb, judged by lintian'
 	@echo 'make test-deb             the same, then install it on a bare Debian, run programs there, and remove it'
 	@echo 'make rpm, make test-rpm   the same for RPM packages, which are tried in a directory of their own'
+	@echo 'make test-container       build the image of packages/container/Dockerfile and run programs in it'
 	@echo 'make clean                remove what was built'
 
 # Installs what is missing. With EVENKEEL_DEPS=none nothing is installed.
-deps-build deps-test deps-demo deps-bench deps-nodes deps-lint deps-wheel deps-deb deps-rpm: deps-%:
+deps-build deps-test deps-demo deps-bench deps-nodes deps-lint deps-wheel deps-deb deps-rpm deps-container: deps-%:
 	@[ "$(EVENKEEL_DEPS)" = none ] || tools/install-deps.sh $*
 
 build: deps-build
@@ -167,6 +168,10 @@ rpm: deps-build deps-rpm
 test-rpm: rpm
 	packages/rpm/try.sh dist/evenkeel-[0-9]*.x86_64.rpm dist/evenkeel-devel-*.x86_64.rpm
 
+# An image by buildah; needs root.
+test-container: deps-build deps-container
+	packages/container/try.sh
+
 packages: wheel deb rpm
 
 # Takes half an hour on two cores.
@@ -174,6 +179,7 @@ test-packages:
 	$(MAKE) test-wheel
 	$(MAKE) test-deb
 	$(MAKE) test-rpm
+	$(MAKE) test-container
 
 clean:
 	rm -rf target build dist web/node_modules web/build

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs what building, testing, … needs and Debian 12 does not have. Prints nothing if nothing is missing.
 #
-#   tools/install-deps.sh [build] [test] [demo] [bench] [nodes] [lint] [wheel] [deb] [rpm]
+#   tools/install-deps.sh [build] [test] [demo] [bench] [nodes] [lint] [wheel] [deb] [rpm] [container]
 #
 # build is always included.
 #
@@ -31,6 +31,7 @@ fi
 if wants demo; then packages="$packages hpcc"; fi
 if wants wheel; then packages="$packages binutils debootstrap"; fi
 if wants deb; then packages="$packages dpkg-dev debhelper fakeroot lintian debootstrap"; fi
+if wants container; then packages="$packages buildah debootstrap"; fi
 if wants rpm; then packages="$packages rpm rpmlint"; fi
 if wants nodes; then
     packages="$packages iproute2 nftables munge slurmctld slurmd slurm-client slurm-wlm-basic-plugins"
