@@ -40,6 +40,7 @@ for mpi in openmpi mpich; do
     evenkeel report "/tmp/$mpi.json" | grep -E '^allreduce'
     evenkeel doctor "/programs/first.$mpi"
 done
+evenkeel run -n 4 -- python3 -m mpi4py.bench helloworld
 /programs/primitives
 for page in evenkeel evenkeel-run; do
     test -s /usr/share/man/man1/$page.1.gz
@@ -66,7 +67,7 @@ mount -t tmpfs tmpfs "$1/dev/shm"
 exec chroot "$1" sh /inside.sh
 EOF
 
-debootstrap --variant=minbase --include=openmpi-bin,mpich,ca-certificates "$release" "$root" "$mirror" \
+debootstrap --variant=minbase --include=openmpi-bin,mpich,python3-mpi4py,ca-certificates "$release" "$root" "$mirror" \
     >"$work/debootstrap.log" 2>&1 || { tail -n 5 "$work/debootstrap.log" >&2; exit 1; }
 mkdir "$root/packages" "$root/programs"
 cp "$1" "$2" "$root/packages/"
