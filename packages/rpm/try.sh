@@ -18,7 +18,7 @@ export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 
 echo "requirements: $(rpm -qp --requires "$1" | grep -v '^rpmlib' | tr '\n' ' ')"
 # Debian's rpm refuses to install unless it is told that this is meant.
-in_root() { rpm --root "$work/root" --nodeps --force-debian "$@"; }
+in_root() { rpm --root "$work/root" --dbpath /var/lib/rpm --nodeps --force-debian "$@"; }
 mkdir "$work/root"
 in_root --install "$1" "$2"
 usr=$work/root/usr
