@@ -3,10 +3,10 @@
 #
 #   packages/container/try.sh
 #
-# What is tried: buildah with the isolation `chroot` on a base made by debootstrap, in place of an image from a
-# registry; in the image, an mpi4py program under Open MPI and one in C under MPICH. So neither Docker nor Podman
-# nor their seccomp profiles are tried. Images are kept in a directory that is removed at the end. Needs root,
-# buildah and debootstrap.
+# What is tried: buildah with the isolation `chroot` on a base made by debootstrap, in place of an image from
+# a registry; in the image, an mpi4py program under Open MPI and one in C under MPICH. So neither Docker nor
+# Podman nor their seccomp profiles are tried. Images are kept in a directory that is removed at the end. Needs
+# root, buildah and debootstrap.
 set -eu
 cd "$(dirname "$0")/../.."
 
@@ -27,18 +27,16 @@ echo "---- base ----"
 debootstrap --variant=minbase bookworm "$work/base" "$mirror" >"$work/debootstrap.log" 2>&1 ||
     { tail -n 5 "$work/debootstrap.log" >&2; exit 1; }
 rm -rf "$work/base/var/cache/apt/archives/"*.deb
+# Certificates with which this machine reaches its package sources: ca-certificates adds them in the image.
+cp -R /usr/local/share/ca-certificates "$work/base/usr/local/share/"
 container=$(builder from scratch)
 builder add --quiet "$container" "$work/base" / >/dev/null
 builder commit --quiet --rm "$container" localhost/debian:bookworm >/dev/null
 rm -rf --one-file-system "$work/base"
 
 echo "---- image ----"
-# Certificates and settings with which this machine reaches its package sources.
 set --
-certificates=/etc/ssl/certs/ca-certificates.crt
-[ ! -f /etc/pip.conf ] || set -- "$@" --volume /etc/pip.conf:/etc/pip.conf:ro
-[ ! -f "$certificates" ] || set -- "$@" --volume "$certificates:/certificates.crt:ro" \
-    --env PIP_CERT=/certificates.crt --env CARGO_HTTP_CAINFO=/certificates.crt
+[ ! -f /etc/pip.conf ] || set -- --volume /etc/pip.conf:/etc/pip.conf:ro
 builder bud --isolation chroot --build-arg DEBIAN=localhost/debian:bookworm "$@" \
     --file packages/container/Dockerfile --tag evenkeel . >"$work/build.log" 2>&1 ||
     { tail -n 40 "$work/build.log" >&2; exit 1; }

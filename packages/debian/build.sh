@@ -33,7 +33,7 @@ dpkg-buildpackage --build=binary --no-sign -d
 cd "$root"
 version=$(dpkg-parsechangelog --file packages/debian/changelog --show-field Version)
 changes=build/packages/evenkeel_${version}_amd64.changes
-# The project has no mail address; lintian runs as whoever builds, in containers mostly root.
+# The project has no mail address. In containers people build as root.
 lintian --fail-on error,warning --info --allow-root \
     --suppress-tags bogus-mail-host,bogus-mail-host-in-debian-changelog "$changes"
 for package in evenkeel libevenkeel-primitives-dev; do

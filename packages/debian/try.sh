@@ -67,7 +67,8 @@ mount -t tmpfs tmpfs "$1/dev/shm"
 exec chroot "$1" sh /inside.sh
 EOF
 
-debootstrap --variant=minbase --include=openmpi-bin,mpich,python3-mpi4py,ca-certificates "$release" "$root" "$mirror" \
+debootstrap --variant=minbase --include=openmpi-bin,mpich,python3-mpi4py,ca-certificates "$release" \
+    "$root" "$mirror" \
     >"$work/debootstrap.log" 2>&1 || { tail -n 5 "$work/debootstrap.log" >&2; exit 1; }
 mkdir "$root/packages" "$root/programs"
 cp "$1" "$2" "$root/packages/"
