@@ -60,6 +60,31 @@ def test_the_latest_change_of_the_rpm_is_of_this_version():
     assert re.fullmatch(rf"\* .* - {re.escape(VERSION)}-\d+", change), change
 
 
+RUST = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]["rust-version"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "packages/debian/control",
+        "packages/rpm/evenkeel.spec",
+        "packages/spack/package.py",
+        "packages/conda/meta.yaml",
+        "tools/cargo.sh",
+        "tools/install-deps.sh",
+        "CONTRIBUTING.md",
+        "docs/src/start.md",
+    ],
+)
+def test_the_rust_that_is_asked_for_is_the_one_that_the_project_needs(text):
+    needed = re.findall(
+        r"(?:[Rr]ust|cargo|rustc|cargo-web|rustc-web|version)(?: of| \(>=| >=|@| ) ?(1\.\d+)"
+        r"|needed=\d+ # of (1\.\d+)",
+        (ROOT / text).read_text(),
+    )
+    assert {"".join(pair) for pair in needed} == {RUST}
+
+
 # ---- files ----
 
 

@@ -27,6 +27,9 @@ echo "---- base ----"
 debootstrap --variant=minbase bookworm "$work/base" "$mirror" >"$work/debootstrap.log" 2>&1 ||
     { tail -n 5 "$work/debootstrap.log" >&2; exit 1; }
 rm -rf "$work/base/var/cache/apt/archives/"*.deb
+# Security updates too, as in Debian's own images: Debian 12's first Rust 1.85 is too old for some crates.
+apt-get indextargets --format "deb \$(SITE) \$(RELEASE) \$(COMPONENT)" | grep ' bookworm' | sort -u \
+    >"$work/base/etc/apt/sources.list"
 # Certificates with which this machine reaches its package sources: ca-certificates adds them in the image.
 cp -R /usr/local/share/ca-certificates "$work/base/usr/local/share/"
 container=$(builder from scratch)

@@ -104,10 +104,9 @@ fn connect(
     builder: &mut NetworkBuilder,
 ) {
     for port in 1..=record.ports {
-        if let Some(((to, to_port), _)) = cables.get(&(i, port))
-            && let Some(other) = switches.get(to)
-            && (i, port) < (*to, *to_port)
-        {
+        let Some(((to, to_port), _)) = cables.get(&(i, port)) else { continue };
+        let Some(other) = switches.get(to) else { continue };
+        if (i, port) < (*to, *to_port) {
             builder.connect((switches[&i], Port(port)), (*other, Port(*to_port)));
         }
     }
