@@ -5,8 +5,8 @@
 #
 # What is tried: buildah with the isolation `chroot` on a base made by debootstrap, in place of an image from
 # a registry; in the image, an mpi4py program under Open MPI and one in C under MPICH. So neither Docker nor
-# Podman nor their seccomp profiles are tried. Images are kept in a directory that is removed at the end. Needs
-# root, buildah and debootstrap.
+# Podman nor their seccomp profiles are tried. Images are kept in a directory that is removed at the end.
+# Needs root, buildah and debootstrap.
 set -eu
 cd "$(dirname "$0")/../.."
 
