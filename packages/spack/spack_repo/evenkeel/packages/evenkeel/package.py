@@ -3,9 +3,12 @@
 # SPDX-License-Identifier: Apache-2.0
 
 # What was tried: tests/test_packages.py reads this file as Python and compares its version and the name of
-# its class with the project's. Spack itself was not available, so nothing has been built by it.
+# its class with the project's. Spack itself was not available (1.0 or later, for this layout), so nothing has
+# been built by it. If it refuses two MPI libraries in one graph, evenkeel~mpich and evenkeel~openmpi need one.
 
 import os
+
+from spack_repo.builtin.build_systems.makefile import MakefilePackage
 
 from spack.package import *
 
