@@ -4,7 +4,7 @@
 
 # What was tried: tests/test_packages.py reads this file as Python and compares its version and the name of
 # its class with the project's. Spack itself was not available (1.0 or later, for this layout), so nothing has
-# been built by it. If it refuses two MPI libraries in one graph, evenkeel~mpich and evenkeel~openmpi need one.
+# been built by it. If it refuses two MPI libraries in one graph, evenkeel~mpich or evenkeel~openmpi has one.
 
 import os
 
