@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints the licence texts of all crates that are linked into the programs, each under its crate's name.
+"""Prints the licence texts of what the programs contain: crates, and the libraries of the report page.
 
     packages/licences.py > target/release/THIRD-PARTY
 
@@ -37,6 +37,17 @@ def licence_texts(package):
     )
 
 
+def notices_of_the_page():
+    """The notices in the first comment of the bundle, which is compiled into the program."""
+    bundle = (ROOT / "web" / "dist" / "page.js").read_text()
+    notices = re.match(r"/\*.*?\n\n(.*?)\*/", bundle, re.DOTALL)
+    if not notices:
+        sys.exit(
+            "packages/licences.py: web/dist/page.js has no notices in its first comment. See web/build.mjs."
+        )
+    return notices.group(1)
+
+
 def licences():
     """The texts of all crates that the programs may contain."""
     triple = f"{os.uname().machine}-unknown-linux-gnu"
@@ -50,7 +61,7 @@ def licences():
         if package["source"]:  # else it is a crate of this project
             texts.append(f"==== {package['name']} {package['version']}: {package['license']} ====\n")
             texts += licence_texts(package)
-    return "\n".join(texts)
+    return "\n".join([*texts, "==== libraries of the report page ====\n", notices_of_the_page()])
 
 
 if __name__ == "__main__":

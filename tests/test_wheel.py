@@ -46,10 +46,12 @@ def test_the_installed_program_finds_its_shims(prefix, mpi, report):
     assert outcome.calls("barrier") > 0
 
 
-def test_licences_of_all_crates_are_in_the_wheel(prefix):
+def test_licences_of_all_crates_and_of_the_page_are_in_the_wheel(prefix):
     (information,) = prefix.glob("lib/python*/site-packages/evenkeel-*.dist-info")
     text = (information / "licenses" / "THIRD-PARTY").read_text()
-    crates = text.split("\n==== ")
+    *crates, page = text.split("\n==== ")
+    assert "ECharts" in page
+    assert "Baidu" in page
     assert len(crates) > 50
     referring = [crate for crate in crates if len(crate.splitlines()) < 5]
     assert all("Apache License 2.0, as evenkeel" in crate for crate in referring), referring
