@@ -1,6 +1,7 @@
 #include "process/communicator.h"
 #include "process/state.h"
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,6 +32,7 @@ static ek_comm_entry *new_entry(int size, int rank, const int *members)
     e->served = e->on_one_node = false;
     e->size = size;
     e->rank = rank;
+    e->name[0] = 0;
     e->members = malloc(sizeof(int) * (size_t)(size + !size));
     if (!e->members) {
         ek_comm_entry_drop(e);
@@ -238,7 +240,9 @@ void ek_comm_adopt(MPI_Comm comm)
 
 void ek_comm_note_name(MPI_Comm comm, const char *name)
 {
-    const ek_comm_entry *e = ek_comm_find(comm);
+    ek_comm_entry *e = ek_comm_find(comm);
+    if (e)
+        snprintf(e->name, sizeof e->name, "%s", name);
     if (e && e->engine)
         ek_comm_set_name(e->engine, name);
 }
