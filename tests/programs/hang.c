@@ -2,9 +2,11 @@
  *
  *   hang what=missing how=spin|read|stop op=allreduce|barrier|reduce|bcast|dup|large victim=RANK until=FILE
  *     The victim does not call the collective before FILE exists. With how=stop and how=read it never does.
- *   hang what=receives | circle     Ranks 0 and 1, or 0 to 2, each receive from the next; others wait for rank 0.
+ *   hang what=receives | circle     Ranks 0 and 1, or 0 to 2, each receive from the next; others wait for
+ * rank 0.
  *   hang what=any                   All ranks receive from any rank.
- *   hang what=sends | ssends        Ranks 0 and 1 send to each other, by messages that are too long to buffer.
+ *   hang what=sends | ssends        Ranks 0 and 1 send to each other, by messages that are too long to
+ * buffer.
  *   hang what=tags                  Rank 0 sends synchronously by another tag than rank 1 receives.
  *   hang what=requests              Ranks 0 and 1 wait for nonblocking receives from each other.
  *   hang what=different             The victim calls a barrier, the others an allreduce.
@@ -151,7 +153,7 @@ int main(int argc, char **argv)
         if (world_rank != victim)
             stay_away("spin");
     }
-    CHECK(in == 0, "nobody has sent %d", in);
+    CHECK(in == 0, "no rank has sent %d", in);
     MPI_Comm_free(&halves);
     int code = report_result(ROUNDS);
     MPI_Finalize();

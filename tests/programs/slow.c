@@ -1,5 +1,5 @@
-/* A program that waits a lot and is right: messages and collectives between ranks that sleep at random. The digest
- * is that of all that the ranks have received.
+/* A program that waits a lot and is right: messages and collectives between ranks that sleep at random. The
+ * digest is that of all that the ranks have received.
  *
  *   slow seed=N rounds=N sleep=MICROSECONDS
  *

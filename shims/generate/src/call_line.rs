@@ -30,13 +30,10 @@ pub fn counting(base: &str) -> (&'static [&'static str], &'static [&'static str]
         "Isend" | "Issend" | "Irsend" | "Ibsend" => {
             (&["ek_count_started();", "ek_count_sent(dest);"], &["ek_count_result(code);"])
         }
-        "Irecv" => {
-            (&["ek_count_receive_started(source != MPI_PROC_NULL);"], &["ek_count_result(code);"])
+        "Irecv" => (&["ek_count_receive_started(source != MPI_PROC_NULL);"], &["ek_count_result(code);"]),
+        "Imrecv" => {
+            (&["ek_count_receive_started(*message != MPI_MESSAGE_NO_PROC);"], &["ek_count_result(code);"])
         }
-        "Imrecv" => (
-            &["ek_count_receive_started(*message != MPI_MESSAGE_NO_PROC);"],
-            &["ek_count_result(code);"],
-        ),
         // What these start is completed by the same calls as counted requests, or never; or it comes from
         // other worlds.
         "Isendrecv" | "Isendrecv_replace" | "Send_init" | "Ssend_init" | "Rsend_init" | "Bsend_init"

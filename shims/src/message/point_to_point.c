@@ -25,10 +25,10 @@ static int send(const void *buf, MPI_Count count, MPI_Datatype type, int dest, i
     return code == EK_DECLINED ? code : ek_raise_checked(comm, e, code);
 }
 
-#define SEND(name, mode, mpi_name)                                                                                     \
+#define SEND(name, mode, mpi_name)                                                                           \
     int ek_try_##name(const void *buf, MPI_Count count, MPI_Datatype type, int dest, int tag, MPI_Comm comm) \
     {                                                                                                        \
-        return send(buf, count, type, dest, tag, comm, mode, mpi_name);                                                \
+        return send(buf, count, type, dest, tag, comm, mode, mpi_name);                                      \
     }
 SEND(send, EK_STANDARD, "MPI_Send")
 SEND(rsend, EK_STANDARD, "MPI_Rsend")

@@ -27,7 +27,8 @@ void ek_call_line_open(void)
 #ifndef __x86_64__
     ek_count_uncountable(); /* not every function has a wrapper there */
 #endif
-    /* Another thread may do what this line's call waits for, and a communicator that is revoked ends waits. */
+    /* Another thread may do what this line's call waits for, and a communicator that is revoked ends waits.
+     * */
     if (ek_process.is_threaded || ek_host_reports_faults())
         EK_LINE_STORE(uncountable, EK_UNCOUNTABLE | EK_UNPROVABLE);
 }

@@ -3,14 +3,14 @@
  *
  * A sequence lock of one writer, as in crates/runtime/segment/src/call_line.rs: the version is odd while the
  * line is written, then 2 modulo 4, and 0 modulo 4 outside MPI. Nothing here waits or looks at a reader. The
- * engine writes the line when a rank begins to wait in a call that evenkeel carries out; the wrappers write it
- * around the calls that the host carries out. */
+ * engine writes the line when a rank begins to wait in a call that evenkeel carries out; the wrappers write
+ * it around the calls that the host carries out. */
 #ifndef EK_PROCESS_CALL_LINE_H
 #define EK_PROCESS_CALL_LINE_H
 #include "host/library.h"
 #include "process/state.h"
 
-/* This process's line; another one, which nobody reads, where it takes no part. Never NULL. */
+/* This process's line; another one, which is not read, where it takes no part. Never NULL. */
 extern EK_HIDDEN ek_call_line *ek_line;
 
 /* At the start and, in a child after fork, at the end. */
@@ -38,7 +38,8 @@ static inline bool ek_call_begin(const char *name, uintptr_t comm, int peer, int
     else if (!__atomic_compare_exchange_n(&ek_line->version, &was, was + 1, false, __ATOMIC_ACQUIRE,
                                           __ATOMIC_RELAXED))
         return false;
-    __atomic_thread_fence(__ATOMIC_RELEASE); /* a reader that finds a word of what follows finds the version */
+    __atomic_thread_fence(
+        __ATOMIC_RELEASE); /* a reader that finds a word of what follows finds the version */
     EK_LINE_STORE(name, (uintptr_t)name);
     EK_LINE_STORE(comm, comm);
     EK_LINE_STORE(peer, peer);
@@ -54,7 +55,7 @@ static inline void ek_call_end(const bool *begun)
 }
 
 /* The line says so until the block ends, also by a C++ exception. */
-#define EK_IN_CALL(name, comm, peer, tag)                           \
+#define EK_IN_CALL(name, comm, peer, tag)                        \
     bool in_call __attribute__((cleanup(ek_call_end), unused)) = \
         ek_call_begin(name, (uintptr_t)(comm), peer, tag)
 

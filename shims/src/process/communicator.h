@@ -18,7 +18,7 @@ typedef struct ek_comm_entry {
     bool served;              /* evenkeel carries out collectives on it */
     bool on_one_node;         /* that, and all members are on this node: evenkeel can carry messages, too */
     int size, rank;
-    int *members;      /* world ranks */
+    int *members;                  /* world ranks */
     char name[EK_COMM_NAME_BYTES]; /* as far as it fits, for those who look from outside */
     _Atomic int users; /* the communicator itself, and the nonblocking collectives under way on it */
     struct ek_comm_entry *next_free;

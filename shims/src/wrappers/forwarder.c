@@ -22,11 +22,20 @@ static const char *const takers[] = {"MPI_Comm_create_errhandler",
 
 /* Parts of names of functions that start what the host's counted requests and messages do not hold: requests
  * of other kinds, and messages of other worlds. */
-static const char *const uncounted[] = {"_init",           "MPI_Ineighbor",       "MPI_Rput",
-                                        "MPI_Rget",        "MPI_Raccumulate",     "MPI_File_i",
-                                        "MPI_Comm_idup",   "MPI_Grequest_start",  "MPI_Session_",
-                                        "MPI_Comm_spawn",  "MPI_Comm_get_parent", "MPI_Comm_create_from",
-                                        "_create_from_g",  NULL};
+static const char *const uncounted[] = {"_init",
+                                        "MPI_Ineighbor",
+                                        "MPI_Rput",
+                                        "MPI_Rget",
+                                        "MPI_Raccumulate",
+                                        "MPI_File_i",
+                                        "MPI_Comm_idup",
+                                        "MPI_Grequest_start",
+                                        "MPI_Session_",
+                                        "MPI_Comm_spawn",
+                                        "MPI_Comm_get_parent",
+                                        "MPI_Comm_create_from",
+                                        "_create_from_g",
+                                        NULL};
 
 void ek_forwarder_resolve(ek_forwarder *f)
 {

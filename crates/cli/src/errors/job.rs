@@ -56,8 +56,8 @@ pub enum JobError {
     /// The kernel does not let this user read the job's memory.
     #[error(
         "cannot look at the job of process {pid}: the kernel does not allow reading its memory ({cause}). \
-         Reading needs the same user, and where the Yama module restricts it (kernel.yama.ptrace_scope), a job \
-         that was started without `--cma off`."
+         Reading needs the same user, and where the Yama module restricts it (kernel.yama.ptrace_scope), a \
+         job that was started without `--cma off`."
     )]
     Refused {
         /// A process of the job.
@@ -68,8 +68,8 @@ pub enum JobError {
 
     /// The job runs under another version of evenkeel.
     #[error(
-        "cannot look at the job of process {pid}: it runs under another version of evenkeel than this program. \
-         Use the `evenkeel` program that started the job."
+        "cannot look at the job of process {pid}: it runs under another version of evenkeel than this \
+         program. Use the `evenkeel` program that started the job."
     )]
     OtherVersion {
         /// A process of the job.
@@ -103,6 +103,7 @@ impl From<ForeignError> for JobError {
 fn list(jobs: &[(u32, String)]) -> String {
     /// Of a program's command line.
     const SHOWN: usize = 40;
-    let one = |(id, program): &(u32, String)| format!("{id} ({})", evenkeel_text::units::plain(program, SHOWN));
+    let one =
+        |(id, program): &(u32, String)| format!("{id} ({})", evenkeel_text::units::plain(program, SHOWN));
     jobs.iter().map(one).collect::<Vec<_>>().join(", ")
 }

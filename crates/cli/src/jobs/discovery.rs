@@ -11,7 +11,8 @@ use std::collections::BTreeMap;
 const SEGMENT: &str = "/memfd:evenkeel (deleted)";
 
 /// Programs that start ranks, by the beginning of their names.
-const LAUNCHERS: &[&str] = &["mpirun", "mpiexec", "orterun", "prterun", "prte", "srun", "slurmstepd", "hydra_"];
+const LAUNCHERS: &[&str] =
+    &["mpirun", "mpiexec", "orterun", "prterun", "prte", "srun", "slurmstepd", "hydra_"];
 
 /// A rank of a job, or what is left of it.
 #[derive(Clone, Debug)]
@@ -126,8 +127,12 @@ fn job(mappings: &[Mapping]) -> Result<Option<Job>, ForeignError> {
         .processes()
         .into_iter()
         .enumerate()
-        .map(|(place, (stage, identity))| {
-            JobRank { place, rank: identity.rank, pid: pid_of(&identity), stage, identity }
+        .map(|(place, (stage, identity))| JobRank {
+            place,
+            rank: identity.rank,
+            pid: pid_of(&identity),
+            stage,
+            identity,
         })
         .collect();
     let Some(lowest) = ranks.iter().find_map(|rank| rank.pid) else { return Ok(None) };
@@ -146,8 +151,8 @@ fn launcher_of(pid: u32) -> Option<u32> {
     above.take_while(|pid| *pid > 1).filter(is_launcher).last()
 }
 
-/// The job that a person means: by the number of its launcher or of one of its ranks; without a number, the only
-/// one.
+/// The job that a person means: by the number of its launcher or of one of its ranks; without a number, the
+/// only one.
 pub fn job_named(wanted: Option<u32>) -> Result<Job, JobError> {
     let Discovery { mut jobs, refused } = jobs();
     let Some(wanted) = wanted else {
@@ -162,9 +167,9 @@ pub fn job_named(wanted: Option<u32>) -> Result<Job, JobError> {
     if let Some(at) = jobs.iter().position(is_meant) {
         return Ok(jobs.remove(at));
     }
-    let refused = refused.into_iter().find(|refusal| {
-        refusal.pid().is_some_and(|pid| pid == wanted || launcher_of(pid) == Some(wanted))
-    });
+    let refused = refused
+        .into_iter()
+        .find(|refusal| refusal.pid().is_some_and(|pid| pid == wanted || launcher_of(pid) == Some(wanted)));
     Err(refused.unwrap_or_else(|| not_a_job(wanted)))
 }
 

@@ -1,4 +1,4 @@
-//! Who holds whom up, in sentences.
+//! Which ranks hold up which others, in sentences.
 
 use super::observation::{Observation, RankView, Standing};
 use super::rank::{Call, CollectiveWait, Peer, Tag};
@@ -180,9 +180,8 @@ fn wait_for_each_other(seen: &Observation, needs: &Needs, circle: &[usize]) -> S
 fn circles(seen: &Observation, needs: &Needs, stuck: &[usize]) -> Vec<Finding> {
     let open: Vec<usize> = (0..seen.ranks.len()).filter(|place| !stuck.contains(place)).collect();
     let circles = wait_graph::circles(&needs.told, &open);
-    let all_wait_for_all = |circle: &Vec<usize>| {
-        circle.iter().all(|place| matches!(needs.told[*place], Need::All(_)))
-    };
+    let all_wait_for_all =
+        |circle: &Vec<usize>| circle.iter().all(|place| matches!(needs.told[*place], Need::All(_)));
     let one = |circle: Vec<usize>| {
         let reason = needs.doubt.map_or("a send may end before its message is received", |it| it.reason());
         let sentence = format!(
@@ -297,7 +296,8 @@ fn whereabouts_of_all(seen: &Observation, places: &[usize]) -> String {
     }
 }
 
-/// Collectives that the MPI library carries out. Whom it waits for there is not known, only who is not there.
+/// Collectives that the MPI library carries out. Which ranks it waits for there is not known, only which are
+/// not there.
 fn not_in_collectives(seen: &Observation) -> Vec<Finding> {
     let mut by_call: BTreeMap<(&str, &[u32]), Vec<usize>> = BTreeMap::new();
     for (place, view) in seen.ranks.iter().enumerate() {
@@ -335,9 +335,23 @@ fn not_in_collectives(seen: &Observation) -> Vec<Finding> {
 /// Whether all members of a communicator make this call together.
 fn is_collective(name: &str) -> bool {
     let beginnings = [
-        "MPI_Barrier", "MPI_Bcast", "MPI_Reduce", "MPI_Allreduce", "MPI_Gather", "MPI_Scatter", "MPI_Allgather",
-        "MPI_Alltoall", "MPI_Scan", "MPI_Exscan", "MPI_Comm_dup", "MPI_Comm_split", "MPI_Cart_create",
-        "MPI_Win_create", "MPI_Win_allocate", "MPI_Neighbor", "MPI_File_open",
+        "MPI_Barrier",
+        "MPI_Bcast",
+        "MPI_Reduce",
+        "MPI_Allreduce",
+        "MPI_Gather",
+        "MPI_Scatter",
+        "MPI_Allgather",
+        "MPI_Alltoall",
+        "MPI_Scan",
+        "MPI_Exscan",
+        "MPI_Comm_dup",
+        "MPI_Comm_split",
+        "MPI_Cart_create",
+        "MPI_Win_create",
+        "MPI_Win_allocate",
+        "MPI_Neighbor",
+        "MPI_File_open",
     ];
     beginnings.iter().any(|beginning| name.starts_with(beginning))
 }

@@ -1,5 +1,5 @@
-//! Jobs that run under evenkeel on this machine, seen from outside: which there are, what each rank is in, and
-//! who holds whom up.
+//! Jobs that run under evenkeel on this machine, seen from outside: which there are, what each rank is in,
+//! and which ranks hold up the others.
 //!
 //! ```text
 //! discovery     finds jobs: the processes of this user that map a segment
@@ -9,14 +9,14 @@
 //! traffic       whether a message may be under way
 //! waiting       which rank needs which, from an observation
 //! wait_graph    which ranks wait for ever (pure)
-//! findings      the sentences about who holds whom up
+//! findings      the sentences about ranks that hold up others
 //! ```
 //!
-//! Everything here only reads, by `/proc` and `process_vm_readv`: the job notices nothing. A deadlock is claimed
-//! only if it is proved; where something is unknown, nothing is claimed.
+//! Everything here only reads, by `/proc` and `process_vm_readv`: the job notices nothing. A deadlock is
+//! claimed only if it is proved; where something is unknown, nothing is claimed.
 //!
-//! May use: [`errors`](crate::errors), the segment, the crate of texts. Must never: write to a job, stop it, or
-//! take a slow job for one that hangs.
+//! May use: [`errors`](crate::errors), the segment, the crate of texts. Must never: write to a job, stop it,
+//! or take a slow job for one that hangs.
 
 pub mod discovery;
 pub mod findings;

@@ -1,8 +1,8 @@
 //! All ranks of a job, looked at twice.
 //!
 //! A rank whose line has the same version both times was in the same call all the time in between. So at some
-//! moment between the two looks, all such ranks were in their calls together: what follows from that is proved,
-//! however long the looks take.
+//! moment between the two looks, all such ranks were in their calls together: what follows from that is
+//! proved, however long the looks take.
 
 use super::discovery::{Job, JobRank};
 use super::process::{self, Activity};

@@ -1,7 +1,7 @@
 //! What a rank is in, put into names and ranks that people know.
 //!
-//! The line of a rank holds addresses and handles. What they stand for is read in the memory of the rank; that
-//! is right if the line is the same afterwards, because the rank was in the same call all the time.
+//! The line of a rank holds addresses and handles. What they stand for is read in the memory of the rank;
+//! that is right if the line is the same afterwards, because the rank was in the same call all the time.
 
 use super::discovery::{Job, JobRank};
 use evenkeel_segment::Seq;
@@ -57,11 +57,11 @@ pub enum Tag {
 /// A wait in a collective that evenkeel carries out.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CollectiveWait {
-    /// Tells the collectives of a job apart: the block of the communicator, and the number of the barrier or of
-    /// the first instance.
+    /// Tells the collectives of a job apart: the block of the communicator, and the number of the barrier or
+    /// of the first instance.
     pub instance: (u64, u64),
-    /// World ranks of the members on whose contributions the rank waits, as far as they have not made them; None
-    /// if it is not known whose are missing.
+    /// World ranks of the members on whose contributions the rank waits, as far as they have not made them;
+    /// None if it is not known whose are missing.
     pub missing: Option<Vec<u32>>,
     /// Which blocking collective of its communicator this is, counted from 1; None if that is not known.
     pub ordinal: Option<u64>,
@@ -217,30 +217,35 @@ fn monotonic_ns() -> u64 {
 }
 
 fn has_root(name: &str) -> bool {
-    matches!(
-        name,
-        "MPI_Bcast" | "MPI_Scatter" | "MPI_Scatterv" | "MPI_Reduce" | "MPI_Gather" | "MPI_Gatherv"
-    )
+    matches!(name, "MPI_Bcast" | "MPI_Scatter" | "MPI_Scatterv" | "MPI_Reduce" | "MPI_Gather" | "MPI_Gatherv")
 }
 
-/// The members whose contributions a rank needs in a collective, by their numbers; None if it needs none, or if
-/// that is not known.
+/// The members whose contributions a rank needs in a collective, by their numbers; None if it needs none, or
+/// if that is not known.
 fn needed(name: &str, me: usize, ranks: usize, root: Option<usize>) -> Option<Vec<usize>> {
     let others = (0..ranks).filter(|member| *member != me);
     match name {
-        "MPI_Barrier" | "MPI_Allreduce" | "MPI_Allgather" | "MPI_Allgatherv" | "MPI_Alltoall"
-        | "MPI_Alltoallv" | "MPI_Alltoallw" | "MPI_Reduce_scatter" | "MPI_Reduce_scatter_block" => {
-            Some(others.collect())
+        "MPI_Barrier"
+        | "MPI_Allreduce"
+        | "MPI_Allgather"
+        | "MPI_Allgatherv"
+        | "MPI_Alltoall"
+        | "MPI_Alltoallv"
+        | "MPI_Alltoallw"
+        | "MPI_Reduce_scatter"
+        | "MPI_Reduce_scatter_block" => Some(others.collect()),
+        "MPI_Bcast" | "MPI_Scatter" | "MPI_Scatterv" => {
+            root.filter(|root| *root != me).map(|root| vec![root])
         }
-        "MPI_Bcast" | "MPI_Scatter" | "MPI_Scatterv" => root.filter(|root| *root != me).map(|root| vec![root]),
         "MPI_Reduce" | "MPI_Gather" | "MPI_Gatherv" => (root == Some(me)).then(|| others.collect()),
         "MPI_Scan" | "MPI_Exscan" => Some((0..me).collect()),
         _ => None,
     }
 }
 
-/// The number of the barrier or first instance that a rank waits in, and the members that it needs and that have
-/// not come to it; None in their place if that is not known. None altogether if the segment cannot be read.
+/// The number of the barrier or first instance that a rank waits in, and the members that it needs and that
+/// have not come to it; None in their place if that is not known. None altogether if the segment cannot be
+/// read.
 fn missing(job: &Job, wait: &EngineWait, name: &str) -> Option<(u64, Option<Vec<usize>>)> {
     let (ranks, me) = (wait.ranks as usize, wait.me as usize);
     let board = job.segment.board(wait.block, ranks);
@@ -249,7 +254,8 @@ fn missing(job: &Job, wait: &EngineWait, name: &str) -> Option<(u64, Option<Vec<
         let mine = board.entered(me)?;
         let needed = needed.unwrap_or_default();
         let entered = needed.iter().map(|member| board.entered(*member)).collect::<Option<Vec<_>>>()?;
-        let late = needed.iter().zip(entered).filter(|(_, entered)| *entered < mine).map(|(member, _)| *member);
+        let late =
+            needed.iter().zip(entered).filter(|(_, entered)| *entered < mine).map(|(member, _)| *member);
         let late: Vec<usize> = late.collect();
         // Barriers by a schedule do not count here, and somebody is awaited in any case.
         let known = mine > 0 && !late.is_empty();

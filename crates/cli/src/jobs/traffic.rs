@@ -1,9 +1,9 @@
 //! Whether a message of the MPI library's may be under way that could free a rank that waits for one.
 //!
 //! Every rank counts the messages that it has begun to send, before it sends them, and those that it has
-//! received, afterwards. If the numbers of all ranks are the same at both looks, and as many messages have been
-//! received as have been sent, then none was under way at the moment between the looks. Messages of blocking
-//! sends that have not returned are apart: their senders and receivers are known.
+//! received, afterwards. If the numbers of all ranks are the same at both looks, and as many messages have
+//! been received as have been sent, then none was under way at the moment between the looks. Messages of
+//! blocking sends that have not returned are apart: their senders and receivers are known.
 
 use super::observation::Observation;
 use super::rank::{Call, Peer, Tag};

@@ -1,8 +1,9 @@
 //! Which ranks wait for ever: the AND/OR wait-for graph.
 //!
-//! A rank is *freed* when it can go on whatever happens: because it does not wait, or because the ranks that it
-//! needs can act, all of them (AND) or one (OR). What is left when nothing more is freed waits for ever: every
-//! rank in it needs one that is left, too (Chandy, Misra, Haas: Distributed Deadlock Detection, ACM TOCS 1983).
+//! A rank is *freed* when it can go on whatever happens: because it does not wait, or because the ranks that
+//! it needs can act, all of them (AND) or one (OR). What is left when nothing more is freed waits for ever:
+//! every rank in it needs one that is left, too (Chandy, Misra, Haas: Distributed Deadlock Detection, ACM
+//! TOCS 1983).
 //!
 //! Pure. Must never: take something unknown for a wait.
 
@@ -49,8 +50,8 @@ pub fn needed(need: &Need) -> &[usize] {
     }
 }
 
-/// The sets of ranks that reach each other along needs, each of at least two ranks, or of one that needs itself.
-/// Ranks and sets are in order. Only ranks in `among` are looked at.
+/// The sets of ranks that reach each other along needs, each of at least two ranks, or of one that needs
+/// itself. Ranks and sets are in order. Only ranks in `among` are looked at.
 pub fn circles(needs: &[Need], among: &[usize]) -> Vec<Vec<usize>> {
     let reached_from = |start: usize| {
         let mut reached = vec![false; needs.len()];
@@ -101,11 +102,11 @@ mod tests {
         assert_eq!(stuck(&[any(&[1, 2]), all(&[0]), Need::Nothing]), []);
         assert_eq!(stuck(&[all(&[1, 2]), all(&[0]), Need::Nothing]), [0, 1]);
         assert_eq!(stuck(&[any(&[1, 2]), any(&[0, 2]), any(&[0, 1])]), [0, 1, 2]);
-        assert_eq!(stuck(&[any(&[]), all(&[0])]), [], "who needs nobody can go on");
+        assert_eq!(stuck(&[any(&[]), all(&[0])]), [], "a rank that needs none can go on");
     }
 
     #[test]
-    fn nobody_is_freed_by_a_rank_that_is_gone() {
+    fn a_rank_that_is_gone_frees_no_rank() {
         assert_eq!(stuck(&[all(&[1]), Need::Gone]), [0]);
         assert_eq!(stuck(&[any(&[1, 2]), Need::Gone, Need::Nothing]), []);
     }

@@ -16,7 +16,7 @@ pub struct Needs {
     pub doubt: Option<Doubt>,
 }
 
-/// Who needs whom.
+/// Which ranks need which others.
 pub fn needs(seen: &Observation) -> Needs {
     let doubt = traffic::doubt(seen);
     let told: Vec<Need> = seen.ranks.iter().map(|view| need(seen, view)).collect();

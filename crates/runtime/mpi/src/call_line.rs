@@ -5,8 +5,8 @@ use evenkeel_segment::call_line::{self, CALL_WORDS};
 use evenkeel_segment::sync::Words;
 use evenkeel_segment::{Mapped, identity};
 
-/// The lines of this process. `shims/src/process/call_line.h` says how they are written; the engine writes those
-/// of its own waits.
+/// The lines of this process. `shims/src/process/call_line.h` says how they are written; the engine writes
+/// those of its own waits.
 #[repr(C)]
 pub struct CallLine {
     /// Modulo 4: 0 outside MPI, 2 in a call; odd while the rest is written.

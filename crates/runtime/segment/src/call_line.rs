@@ -1,9 +1,9 @@
 //! The MPI call that each process of the node is in: two lines that only the process itself writes, and that
 //! others read from outside to tell why a job hangs.
 //!
-//! A sequence lock of one writer: the version says whether the process is outside MPI, writes, or is in a call,
-//! and grows with each step. A reader that finds the same version before and after has an untorn line; the
-//! writer never waits and never looks at a reader.
+//! A sequence lock of one writer: the version says whether the process is outside MPI, writes, or is in a
+//! call, and grows with each step. A reader that finds the same version before and after has an untorn line;
+//! the writer never waits and never looks at a reader.
 //!
 //! ```text
 //! version & 3   0: outside MPI    2: in a call    1, 3: being written
@@ -130,8 +130,8 @@ impl<'a, M: Words> CallLine<'a, M> {
         self.segment.word(self.at + word * 8).store(value, Ordering::Relaxed);
     }
 
-    /// Says which call this process is in. Returns false if it has said so already, for a call around this one
-    /// or in another thread; nothing has been done then, and [`CallLine::end`] must not follow.
+    /// Says which call this process is in. Returns false if it has said so already, for a call around this
+    /// one or in another thread; nothing has been done then, and [`CallLine::end`] must not follow.
     pub fn begin(&self, call: &CurrentCall) -> bool {
         let version = self.segment.word(self.at);
         let was = version.load(Ordering::Relaxed);
@@ -143,8 +143,8 @@ impl<'a, M: Words> CallLine<'a, M> {
         } else if version.compare_exchange(was, was + 1, Ordering::Acquire, Ordering::Relaxed).is_err() {
             return false;
         }
-        // Release: pairs with the acquiring loads of a reader, which finds the new version if it finds any word
-        // that is written from here on.
+        // Release: pairs with the acquiring loads of a reader, which finds the new version if it finds any
+        // word that is written from here on.
         fence(Ordering::Release);
         let word = |low: i32, high: i32| u64::from(low as u32) | u64::from(high as u32) << 32;
         self.store(NAME, call.name);

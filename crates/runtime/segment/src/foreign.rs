@@ -1,5 +1,5 @@
-//! The segment of a job, and the memory of its ranks, as another process of the same user reads them: a copy of
-//! what is asked for, by `process_vm_readv`. The job notices nothing, and the kernel refuses other users.
+//! The segment of a job, and the memory of its ranks, as another process of the same user reads them: a copy
+//! of what is asked for, by `process_vm_readv`. The job notices nothing, and the kernel refuses other users.
 //!
 //! May use: cross-memory reads. Must never: map or write the memory of a job.
 

@@ -40,8 +40,8 @@ fn at(place: usize) -> usize {
     PROCESSES_AT + place * LINE
 }
 
-/// Writes who the process at a place of this node is, and how many ranks its job has on all nodes. To be called
-/// by the process itself, before it joins.
+/// Writes who the process at a place of this node is, and how many ranks its job has on all nodes. To be
+/// called by the process itself, before it joins.
 pub fn introduce(segment: &impl Words, place: usize, ranks: usize, identity: &Identity) {
     let Identity { pid, rank, library, tick_scale, communicators } = *identity;
     // All processes write the same number.

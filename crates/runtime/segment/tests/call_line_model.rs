@@ -1,4 +1,5 @@
-//! The line that says which call a process is in, under loom: a reader never sees a torn one. Run as `model.rs`.
+//! The line that says which call a process is in, under loom: a reader never sees a torn one. Run as
+//! `model.rs`.
 #![cfg(loom)]
 
 use evenkeel_segment::call_line::{self, CallLine, CurrentCall};

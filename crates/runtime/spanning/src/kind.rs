@@ -1,8 +1,8 @@
 //! The collectives of MPI.
 
-use std::ffi::CStr;
 use evenkeel_schedule::deposits::{self, Participation};
 use evenkeel_schedule::{Collective, Rank};
+use std::ffi::CStr;
 
 /// One of the 17 collectives of MPI. The numbers are those of C's `enum ek_kind`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -1,16 +1,16 @@
 //! The command line of `evenkeel where`.
 
-/// Say why a job hangs: where each rank is, and who holds whom up
+/// Say why a job hangs: where each rank is, and which ranks hold up the others
 ///
 /// For each rank of a job that runs under evenkeel on this machine: the MPI call that it waits in, with its
-/// communicator, peer and tag, or what it does outside MPI. Then, in sentences, who holds whom up: which rank has
-/// not called the collective in which the others wait, and what it does instead; which ranks wait for each other.
+/// communicator, peer and tag, or what it does outside MPI. Then, in sentences: which rank has not called the
+/// collective in which the others wait, and what it does instead; which ranks wait for each other.
 ///
-/// "deadlock" is said only if it is proved: each of these ranks waits for others among them, and no message is
-/// under way that could free one. Where that cannot be known, the sentence says why.
+/// "deadlock" is said only if it is proved: each of these ranks waits for others among them, and no message
+/// is under way that could free one. Where that cannot be known, the sentence says why.
 ///
-/// The job does not notice that it is looked at. Times are exact for collectives and waits that evenkeel carries
-/// out; of calls that the MPI library carries out it is only known that they last since before this command.
+/// The job does not notice that it is looked at. Times are known of collectives that evenkeel carries out; of
+/// calls that the MPI library carries out it is only known that they last longer than this command looks.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

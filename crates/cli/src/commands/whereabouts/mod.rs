@@ -1,4 +1,4 @@
-//! `evenkeel where`: what each rank of a job is in, and who holds whom up.
+//! `evenkeel where`: what each rank of a job is in, and which ranks hold up the others.
 
 mod arguments;
 mod command;

@@ -49,7 +49,7 @@ pub fn text(job: &Job, seen: &Observation, found: &[Finding], width: usize) -> S
 /// What is said if no rank holds up another one.
 fn calm(seen: &Observation) -> &'static str {
     if seen.ranks.iter().any(|view| view.waits_in().is_some()) {
-        "Some ranks wait, but it cannot be told for whom."
+        "Some ranks wait, but it cannot be told for which others."
     } else {
         "No rank waits for another one: the job computes, or is only slow."
     }

@@ -34,7 +34,13 @@ pub(super) fn run(process: &Process, part: &NodePart, state: &mut PartState) -> 
     if part.ranks == 2 {
         part.shared.notify_entry(me, number);
         let other = 1 - me;
-        process.wait_briefly(part, state, Awaited::BARRIER, || board.has_entered(other, number), || Some(other))?;
+        process.wait_briefly(
+            part,
+            state,
+            Awaited::BARRIER,
+            || board.has_entered(other, number),
+            || Some(other),
+        )?;
     } else {
         let is_last = board.count_waiting(me, number);
         part.shared.notify_entry(me, number);

@@ -119,12 +119,15 @@ impl FastCall<'_> {
         let ahead = RanksAhead::new(part, seq, round, false);
         if part.ranks == 2 {
             let is_done = || board.is_published(1 - root, seq) || ahead.enter();
-            self.process.wait_briefly(part, state, Awaited::counted(call, seq), is_done, || Some(1 - root))?;
+            self.process
+                .wait_briefly(part, state, Awaited::counted(call, seq), is_done, || Some(1 - root))?;
         } else if board.arrive(root, seq, round) {
             state.tallies.of(Kind::Reduce, false).last += 1;
         } else {
             let is_done = || board.all_arrived(seq, round) || ahead.enter();
-            self.process.wait_briefly(part, state, Awaited::counted(call, seq), is_done, || board.last_to_arrive(seq))?;
+            self.process.wait_briefly(part, state, Awaited::counted(call, seq), is_done, || {
+                board.last_to_arrive(seq)
+            })?;
             state.tallies.of(Kind::Reduce, false).last += u64::from(ahead.came_last());
         }
         // SAFETY: all contributions are published.
@@ -192,7 +195,8 @@ impl FastCall<'_> {
             }
             is_overdue
         };
-        self.process.wait_briefly(part, state, Awaited::counted(call, seq), is_done, || board.last_to_arrive(seq))?;
+        self.process
+            .wait_briefly(part, state, Awaited::counted(call, seq), is_done, || board.last_to_arrive(seq))?;
         Ok(is_overdue)
     }
 
