@@ -238,9 +238,9 @@ def test_a_rank_that_has_exited_is_named(library):
     finding, seen, _ = hang(
         library,
         "what=exit",
+        "until=",
         kind="exited",
         pattern="^Rank 0 waits in MPI_Recv for rank 2, but its process has exited without MPI_Finalize",
-        until="until=",
         extra=KEEP_JOB_AFTER_DEATH[library.family],
     )
     assert finding["ranks"] == [2] and seen["ranks"][2]["standing"] == "exited"

@@ -10,7 +10,7 @@ use evenkeel_text::units::{duration, plain};
 use serde::Serialize;
 
 /// The longest command line that is shown to people.
-const PROGRAM_LENGTH: usize = 60;
+const PROGRAM_LENGTH: usize = 36;
 
 /// Returns the list of jobs.
 pub fn ps(arguments: &PsArguments) -> String {
