@@ -444,8 +444,8 @@ typedef struct ek_pause
 } ek_pause;
 
 /*
- The lines of this process. `shims/src/process/call_line.h` says how they are written; the engine writes those
- of its own waits.
+ The lines of this process. `shims/src/process/call_line.h` says how they are written; the engine writes
+ those of its own waits.
  */
 typedef struct ek_call_line
 {
@@ -482,7 +482,8 @@ typedef struct ek_call_line
      */
     uint64_t pending;
     /*
-     Set once the three numbers do not hold all that may be under way.
+     1 once the three numbers do not hold all that may be under way, 2 if nothing is to be concluded from a
+     wait, because another thread or a fault may end it.
      */
     uint64_t uncountable;
     /*
