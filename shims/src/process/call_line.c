@@ -30,7 +30,7 @@ void ek_call_line_open(void)
     /* Another thread may do what this line's call waits for, and a communicator that is revoked ends waits.
      * */
     if (ek_process.is_threaded || ek_host_reports_faults())
-        EK_LINE_STORE(uncountable, EK_UNCOUNTABLE | EK_UNPROVABLE);
+        EK_LINE_STORE(ek_line, uncountable, EK_UNCOUNTABLE | EK_UNPROVABLE);
 }
 
 void ek_call_line_close(void) { ek_line = &unread; }
