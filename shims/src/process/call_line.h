@@ -32,9 +32,17 @@ typedef struct ek_call_scope {
     uint64_t outside;   /* the version afterwards */
 } ek_call_scope;
 
+/* Where several threads may be in MPI. */
+static inline bool ek_call_takes_line(ek_call_line *line, uint64_t was)
+{
+    return __atomic_compare_exchange_n(&line->version, &was, was + 1, false, __ATOMIC_ACQUIRE,
+                                       __ATOMIC_RELAXED);
+}
+
 /* The line tells of no call that the host makes itself, nor of one while another thread's call stands there.
  */
-static inline ek_call_scope ek_call_begin(const char *name, uintptr_t comm, int peer, int tag)
+static inline __attribute__((always_inline)) ek_call_scope ek_call_begin(const char *name, uintptr_t comm,
+                                                                         int peer, int tag)
 {
     enum { PLACE = 3 };
     ek_call_line *const line = ek_line;
@@ -43,8 +51,7 @@ static inline ek_call_scope ek_call_begin(const char *name, uintptr_t comm, int 
         return (ek_call_scope){NULL, 0};
     if (EK_LIKELY(!ek_process.is_threaded))
         EK_LINE_STORE(line, version, was + 1);
-    else if (!__atomic_compare_exchange_n(&line->version, &was, was + 1, false, __ATOMIC_ACQUIRE,
-                                          __ATOMIC_RELAXED))
+    else if (!ek_call_takes_line(line, was))
         return (ek_call_scope){NULL, 0};
     __atomic_thread_fence(
         __ATOMIC_RELEASE); /* a reader that finds a word of what follows finds the version */
