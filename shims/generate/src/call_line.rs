@@ -42,7 +42,7 @@ pub fn counting(base: &str) -> (&'static [&'static str], &'static [&'static str]
         }
         // So that those who look from outside find it, even if only the host uses it.
         "Comm_dup" | "Comm_dup_with_info" => {
-            (&[], &["if (code == MPI_SUCCESS)", "    (void)ek_comm_find(*newcomm);"])
+            (&[], &["if (code == MPI_SUCCESS && ek_serves_caller())", "    (void)ek_comm_find(*newcomm);"])
         }
         _ if base.starts_with('I') && base != "Intercomm_create" => (&["ek_count_uncountable();"], &[]),
         _ => (&[], &[]),

@@ -8,7 +8,7 @@
 _Atomic(ek_comm_entry *) ek_comm_table[EK_COMM_TABLE_SIZE];
 _Thread_local int ek_creating;
 
-static int keyval;
+static int keyval = MPI_KEYVAL_INVALID;
 static int world_size;
 static MPI_Group world_group;
 
@@ -98,7 +98,8 @@ ek_comm_entry *ek_comm_find_slowly(MPI_Comm comm)
     ek_comm_entry *e = atomic_load_explicit(&ek_comm_table[second], memory_order_acquire);
     if (e && atomic_load(&e->handle) == handle)
         return e;
-    if (comm == ek_handles.comm_null || ek_host.Comm_get_attr(comm, keyval, &value, &found) || !found)
+    /* Before the start, a tool may already call. In Open MPI, 0 is the key of MPI_TAG_UB. */
+    if (keyval == MPI_KEYVAL_INVALID || comm == ek_handles.comm_null || ek_host.Comm_get_attr(comm, keyval, &value, &found) || !found)
         return NULL;
     enter(comm, value);
     return value;
