@@ -99,7 +99,8 @@ ek_comm_entry *ek_comm_find_slowly(MPI_Comm comm)
     if (e && atomic_load(&e->handle) == handle)
         return e;
     /* Before the start, a tool may already call. In Open MPI, 0 is the key of MPI_TAG_UB. */
-    if (keyval == MPI_KEYVAL_INVALID || comm == ek_handles.comm_null || ek_host.Comm_get_attr(comm, keyval, &value, &found) || !found)
+    if (keyval == MPI_KEYVAL_INVALID || comm == ek_handles.comm_null ||
+        ek_host.Comm_get_attr(comm, keyval, &value, &found) || !found)
         return NULL;
     enter(comm, value);
     return value;
