@@ -30,7 +30,7 @@ ALLOWED = {
     "primitives": {"fabric", "segment"},
     "primitives-c": {"fabric", "primitives"},
     "agent": {"diagnostics", "engine", "fabric", "schedule", "spanning", "segment", "options", "random"},
-    "mpi": {"engine", "report", "options", "output-file", "record"},
+    "mpi": {"engine", "segment", "report", "options", "output-file", "record"},
     "launch": {"random"},
     "shim-generate": set(),
     "switch-sim": {"route"},

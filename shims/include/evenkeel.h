@@ -444,6 +444,102 @@ typedef struct ek_pause
 } ek_pause;
 
 /*
+ The lines of this process. `shims/src/process/call_line.h` says how they are written; the engine writes
+ those of its own waits.
+ */
+typedef struct ek_call_line
+{
+    /*
+     Modulo 4: 0 outside MPI, 2 in a call; odd while the rest is written.
+     */
+    uint64_t version;
+    /*
+     Address of the name of the call.
+     */
+    uint64_t name;
+    /*
+     The handle of its communicator; 0 if it is not known.
+     */
+    uint64_t comm;
+    /*
+     Rank that it sends to or receives from.
+     */
+    int32_t peer;
+    /*
+     Tag that it sends or receives.
+     */
+    int32_t tag;
+    /*
+     Messages that this process has begun to send through the host library.
+     */
+    uint64_t sends;
+    /*
+     Messages that it has received through it, and nonblocking receives that it has started.
+     */
+    uint64_t receives;
+    /*
+     Nonblocking sends and receives of the host library's that are not complete.
+     */
+    uint64_t pending;
+    /*
+     1 once the three numbers do not hold all that may be under way, 2 if nothing is to be concluded from a
+     wait, because another thread or a fault may end it.
+     */
+    uint64_t uncountable;
+    /*
+     The engine's.
+     */
+    uint64_t wait[8];
+} ek_call_line;
+
+/*
+ Where others find what the shim knows of a communicator by its handle: addresses, and offsets in bytes.
+ */
+typedef struct ek_comm_addresses
+{
+    /*
+     The table: addresses of entries, and zeros.
+     */
+    uint64_t entries;
+    /*
+     How many places it has.
+     */
+    uint64_t places;
+    /*
+     The handle of MPI_COMM_WORLD.
+     */
+    uint64_t world;
+    /*
+     In an entry: its handle, 8 bytes.
+     */
+    uint64_t handle_at;
+    /*
+     Its size, 4 bytes.
+     */
+    uint64_t size_at;
+    /*
+     The address of the world ranks of its members, 4 bytes each.
+     */
+    uint64_t members_at;
+    /*
+     Its name, in 32 bytes, ended by a zero byte.
+     */
+    uint64_t name_at;
+    /*
+     MPI_ANY_SOURCE.
+     */
+    int32_t any_source;
+    /*
+     MPI_ANY_TAG.
+     */
+    int32_t any_tag;
+    /*
+     MPI_PROC_NULL.
+     */
+    int32_t proc_null;
+} ek_comm_addresses;
+
+/*
  Fills in this process's info. `threaded` says that the program was granted MPI_THREAD_MULTIPLE. Returns
  false if evenkeel is switched off or cannot work here; the info tells that to the others.
  */
@@ -893,6 +989,16 @@ void ek_affinity_is_set(void);
  know each other yet.
  */
 void ek_start_pause_once(struct ek_pause *pause);
+
+/*
+ Returns the lines of this process, or NULL if it takes no part.
+ */
+struct ek_call_line *ek_own_call_line(void);
+
+/*
+ Tells others where they find what the shim knows of communicators. `table` must stay as it is.
+ */
+void ek_publish_comm_table(const struct ek_comm_addresses *table);
 
 /*
  Returns this rank's record as JSON and sets `*bytes` to its length. `ek_record_free` frees it. Returns

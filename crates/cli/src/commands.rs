@@ -11,6 +11,7 @@ pub mod launch_arguments;
 pub mod manual;
 pub mod model;
 pub mod noise;
+pub mod ps;
 pub mod report;
 pub mod route;
 pub mod run;
@@ -18,6 +19,7 @@ pub mod schedule;
 pub mod simulate;
 pub mod tune;
 pub mod value_parsers;
+pub mod whereabouts;
 
 use crate::errors::CommandError;
 use crate::inject::injector::{self, InjectorArguments};
@@ -31,6 +33,7 @@ Examples:
   evenkeel run -n 16 -- ./app input.dat       run a program; the summary says which ranks waited for which
   evenkeel run -n 4 -- python3 script.py      run Python with mpi4py
   evenkeel doctor ./app                       find out what works here, and which calls are covered
+  evenkeel where                              why does my job hang: which ranks hold up the others
   evenkeel noise                              measure how this machine disturbs programs
   evenkeel simulate dissemination             simulate collectives on machines that you do not have
   evenkeel model measure                      measure what signals and messages cost on this machine
@@ -66,6 +69,8 @@ pub enum Command {
     Env(Box<env::EnvArguments>),
     Doctor(doctor::DoctorArguments),
     Report(report::ReportArguments),
+    Ps(ps::PsArguments),
+    Where(whereabouts::WhereArguments),
     Noise(noise::NoiseArguments),
     Simulate(Box<simulate::SimulateArguments>),
     Tune(Box<tune::TuneArguments>),
@@ -89,6 +94,8 @@ pub fn execute(command: Command) -> Result<Outcome, CommandError> {
         Command::Env(arguments) => env::env(&arguments)?.into(),
         Command::Doctor(arguments) => doctor::doctor(&arguments)?,
         Command::Report(arguments) => report::report(&arguments)?.into(),
+        Command::Ps(arguments) => ps::ps(&arguments).into(),
+        Command::Where(arguments) => whereabouts::whereabouts(&arguments)?.into(),
         Command::Noise(arguments) => noise::noise(&arguments)?.into(),
         Command::Simulate(arguments) => simulate::simulate(&arguments)?.into(),
         Command::Tune(arguments) => tune::tune(&arguments)?.into(),

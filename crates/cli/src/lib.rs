@@ -9,6 +9,7 @@
 //! commands    the grammar of the command line, and a folder for each command
 //! launch      shim, launcher and environment of a run          inject    disturbs a run on purpose
 //! program     what a program is, which MPI it gets             input     what users name: parameters
+//! jobs        jobs that run, seen from outside
 //! machine     cores, quotas, limits                            output    terminal, files, progress, plots
 //! errors      every sentence with which evenkeel refuses, and the exit codes
 //! ```
@@ -26,6 +27,7 @@ pub mod commands;
 pub mod errors;
 pub mod inject;
 pub mod input;
+pub mod jobs;
 pub mod launch;
 pub mod machine;
 pub mod output;

@@ -1,5 +1,6 @@
 //! The text of `wrappers.c`: the templates filled in for each function.
 
+use crate::call_line;
 use crate::error::GenerateError;
 use crate::families::{self, FAMILIES, Family, HEAD, NEXT, TRY_MESSAGE};
 use crate::recording;
@@ -73,6 +74,10 @@ fn values(function: &Function) -> Result<Values, GenerateError> {
         values.insert("COMPLETED", completion.completed.to_string());
     }
     let lines = |lines: &[&str]| lines.join("\n");
+    values.insert("CALLER", call_line::caller(function));
+    let (before, after) = call_line::counting(base);
+    values.insert("COUNT_BEFORE", lines(before));
+    values.insert("COUNT_AFTER", lines(after));
     if let Some(recorded) = recording::of_message(base) {
         values.insert("RECORD", lines(recorded));
     }

@@ -2,6 +2,7 @@
 #include "collective/describe.h"
 #include "collective/postponed_free.h"
 #include "host/generalized_request.h"
+#include "process/call_line.h"
 #include "process/faults.h"
 #include <pthread.h>
 #include <stdlib.h>
@@ -77,6 +78,7 @@ static int launch(nonblocking *n, MPI_Request *handle)
         return m->failure ? m->failure : EK_DECLINED;
     }
     *handle = n->handle;
+    ek_count_uncountable(); /* it is completed as requests of the host's are */
     ek_comm_entry_hold(m->entry);
     pthread_mutex_lock(&lock);
     ek_process.collectives++;

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 static int send(const void *buf, MPI_Count count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,
-                ek_send_mode mode)
+                ek_send_mode mode, const char *name)
 {
     ek_comm_entry *e = ek_message_comm(comm);
     if (!e)
@@ -20,19 +20,19 @@ static int send(const void *buf, MPI_Count count, MPI_Datatype type, int dest, i
     if (EK_LIKELY(code == MPI_SUCCESS)) {
         if (EK_LIKELY(!t.message))
             return MPI_SUCCESS;
-        code = ek_transfer_wait(&t, e, MPI_STATUS_IGNORE);
+        code = ek_transfer_wait(&t, e, MPI_STATUS_IGNORE, name, comm, dest, tag);
     }
     return code == EK_DECLINED ? code : ek_raise_checked(comm, e, code);
 }
 
-#define SEND(name, mode)                                                                                     \
+#define SEND(name, mode, mpi_name)                                                                           \
     int ek_try_##name(const void *buf, MPI_Count count, MPI_Datatype type, int dest, int tag, MPI_Comm comm) \
     {                                                                                                        \
-        return send(buf, count, type, dest, tag, comm, mode);                                                \
+        return send(buf, count, type, dest, tag, comm, mode, mpi_name);                                      \
     }
-SEND(send, EK_STANDARD)
-SEND(rsend, EK_STANDARD)
-SEND(ssend, EK_SYNCHRONOUS)
+SEND(send, EK_STANDARD, "MPI_Send")
+SEND(rsend, EK_STANDARD, "MPI_Rsend")
+SEND(ssend, EK_SYNCHRONOUS, "MPI_Ssend")
 
 int ek_try_recv(void *buf, MPI_Count count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
                 MPI_Status *status)
@@ -44,7 +44,7 @@ int ek_try_recv(void *buf, MPI_Count count, MPI_Datatype type, int source, int t
     ek_transfer t;
     int code = ek_transfer_receive(&t, e, buf, count, type, source, tag);
     if (EK_LIKELY(code == MPI_SUCCESS))
-        code = ek_transfer_wait(&t, e, status);
+        code = ek_transfer_wait(&t, e, status, "MPI_Recv", comm, source, tag);
     return EK_LIKELY(code == MPI_SUCCESS) || code == EK_DECLINED ? code : ek_raise_checked(comm, e, code);
 }
 
@@ -57,11 +57,11 @@ static int send_and_receive(const ek_send_receive *x, MPI_Comm comm, MPI_Status 
     ek_transfer in = {0}, out = {0};
     int code = ek_send_receive_start(x, e, &in, &out);
     if (!code)
-        code = ek_transfer_wait(&out, e, MPI_STATUS_IGNORE);
+        code = ek_transfer_wait(&out, e, MPI_STATUS_IGNORE, "MPI_Sendrecv", comm, x->dest, x->sent_tag);
     if (x->source == MPI_PROC_NULL)
         ek_status_set(status, MPI_PROC_NULL, MPI_ANY_TAG, 0, false);
     else if (!code)
-        code = ek_transfer_wait(&in, e, status);
+        code = ek_transfer_wait(&in, e, status, "MPI_Sendrecv", comm, x->source, x->received_tag);
     return ek_raise_checked(comm, e, code);
 }
 

@@ -6,6 +6,7 @@
 #include "message/poll.h"
 #include "message/request.h"
 #include "message/wait.h"
+#include "process/call_line.h"
 #include "process/errors.h"
 #include "process/faults.h"
 
@@ -27,8 +28,10 @@ static bool probe_once(const pattern *p, ek_found_message *found, MPI_Status *st
     return is_there;
 }
 
-static int wait_for(const pattern *p, ek_found_message *found, MPI_Status *status)
+static int wait_for(const char *name, MPI_Comm comm, const pattern *p, ek_found_message *found,
+                    MPI_Status *status)
 {
+    EK_IN_CALL(name, comm, p->source, p->tag);
     int code = MPI_SUCCESS;
     ek_message_wait_begin();
     while (!code && !probe_once(p, found, status)) {
@@ -67,7 +70,7 @@ static int probe(const char *name, int source, int tag, MPI_Comm comm, int *flag
     if (flag)
         *flag = is_there = poll(name, &p, &found, status);
     else
-        code = wait_for(&p, &found, status);
+        code = wait_for(name, comm, &p, &found, status);
     if (!code && is_there && message)
         code = ek_matched_hand_out(found.matched, p.entry, comm, message);
     return ek_raise_checked(comm, p.entry, code);
@@ -114,7 +117,7 @@ int ek_try_mrecv(void *buf, MPI_Count count, MPI_Datatype type, MPI_Message *mes
         return EK_DECLINED;
     int code = receive(m, &t, buf, count, type, message);
     if (!code)
-        code = ek_transfer_wait(&t, m->entry, status);
+        code = ek_transfer_wait(&t, m->entry, status, "MPI_Mrecv", m->comm, EK_NONE, EK_NONE);
     return ek_raise_checked(m->comm, m->entry, code);
 }
 

@@ -1,6 +1,7 @@
 #include "message/wait.h"
 #include "collective/nonblocking.h"
 #include "message/arguments.h"
+#include "process/call_line.h"
 #include "process/faults.h"
 
 static void pause_once(const ek_transfer *t)
@@ -10,18 +11,18 @@ static void pause_once(const ek_transfer *t)
     ek_collectives_poll();
 }
 
-int ek_transfer_wait(ek_transfer *t, const ek_comm_entry *e, MPI_Status *status)
+int ek_transfer_await(ek_transfer *t, const ek_comm_entry *e, const char *name, MPI_Comm comm, int peer,
+                      int tag)
 {
-    if (!ek_transfer_is_complete(t, false)) {
-        ek_message_wait_begin();
-        while (!ek_transfer_is_complete(t, false)) {
-            if (EK_UNLIKELY(ek_message_is_revoked(e))) {
-                ek_transfer_cancel(t);
-                return ek_error_class(EK_REVOKED);
-            }
-            pause_once(t);
+    EK_IN_CALL(name, comm, peer, tag);
+    ek_message_wait_begin();
+    while (!ek_transfer_is_complete(t, false)) {
+        if (EK_UNLIKELY(ek_message_is_revoked(e))) {
+            ek_transfer_cancel(t);
+            return ek_error_class(EK_REVOKED);
         }
-        ek_message_wait_end();
+        pause_once(t);
     }
-    return ek_transfer_finish(t, status);
+    ek_message_wait_end();
+    return MPI_SUCCESS;
 }

@@ -2,6 +2,7 @@
 #include "collective/nonblocking.h"
 #include "message/completion.h"
 #include "message/poll.h"
+#include "process/call_line.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +16,7 @@ int ek_try_wait(MPI_Request *request, MPI_Status *status)
     int error;
     const ek_error_source source = ek_error_source_of(*request);
     if (ek_mpi_request_complete(request, status, false, &error) == EK_NOT_COMPLETE) {
+        EK_IN_CALL("MPI_Wait", 0, EK_NONE, EK_NONE);
         ek_mpi_requests_wait_begin(1, request);
         do
             ek_mpi_requests_pause(1, request);
@@ -113,6 +115,7 @@ int ek_try_waitall(int count, MPI_Request *requests, MPI_Status *statuses)
     if (!batch_begin(&b))
         return MPI_ERR_NO_MEM;
     if (!batch_complete(&b)) {
+        EK_IN_CALL("MPI_Waitall", 0, EK_NONE, EK_NONE);
         ek_mpi_requests_wait_begin(count, requests);
         do
             ek_mpi_requests_pause(count, requests);

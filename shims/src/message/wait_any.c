@@ -3,6 +3,7 @@
 #include "host/status.h"
 #include "message/completion.h"
 #include "message/poll.h"
+#include "process/call_line.h"
 
 /* ---- any ---- */
 
@@ -38,6 +39,7 @@ int ek_try_waitany(int count, MPI_Request *requests, int *index, MPI_Status *sta
     }
     found f;
     if (!complete_any(count, requests, status, active > 1, &f)) {
+        EK_IN_CALL("MPI_Waitany", 0, EK_NONE, EK_NONE);
         ek_mpi_requests_wait_begin(count, requests);
         do
             ek_mpi_requests_pause(count, requests);
@@ -142,6 +144,7 @@ int ek_try_waitsome(int count, MPI_Request *requests, int *completed, int *indic
         return MPI_SUCCESS;
     }
     if (!(*completed = complete_some(count, requests, indices, statuses, active > 1, &errors))) {
+        EK_IN_CALL("MPI_Waitsome", 0, EK_NONE, EK_NONE);
         ek_mpi_requests_wait_begin(count, requests);
         do
             ek_mpi_requests_pause(count, requests);

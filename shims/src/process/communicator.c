@@ -1,13 +1,14 @@
 #include "process/communicator.h"
 #include "process/state.h"
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 _Atomic(ek_comm_entry *) ek_comm_table[EK_COMM_TABLE_SIZE];
 _Thread_local int ek_creating;
 
-static int keyval;
+static int keyval = MPI_KEYVAL_INVALID;
 static int world_size;
 static MPI_Group world_group;
 
@@ -31,6 +32,7 @@ static ek_comm_entry *new_entry(int size, int rank, const int *members)
     e->served = e->on_one_node = false;
     e->size = size;
     e->rank = rank;
+    e->name[0] = 0;
     e->members = malloc(sizeof(int) * (size_t)(size + !size));
     if (!e->members) {
         ek_comm_entry_drop(e);
@@ -96,7 +98,9 @@ ek_comm_entry *ek_comm_find_slowly(MPI_Comm comm)
     ek_comm_entry *e = atomic_load_explicit(&ek_comm_table[second], memory_order_acquire);
     if (e && atomic_load(&e->handle) == handle)
         return e;
-    if (comm == ek_handles.comm_null || ek_host.Comm_get_attr(comm, keyval, &value, &found) || !found)
+    /* Before the start, a tool may already call. In Open MPI, 0 is the key of MPI_TAG_UB. */
+    if (keyval == MPI_KEYVAL_INVALID || comm == ek_handles.comm_null ||
+        ek_host.Comm_get_attr(comm, keyval, &value, &found) || !found)
         return NULL;
     enter(comm, value);
     return value;
@@ -238,7 +242,9 @@ void ek_comm_adopt(MPI_Comm comm)
 
 void ek_comm_note_name(MPI_Comm comm, const char *name)
 {
-    const ek_comm_entry *e = ek_comm_find(comm);
+    ek_comm_entry *e = ek_comm_find(comm);
+    if (e)
+        snprintf(e->name, sizeof e->name, "%s", name);
     if (e && e->engine)
         ek_comm_set_name(e->engine, name);
 }

@@ -10,13 +10,16 @@
 #include "host/library.h"
 #include <stdatomic.h>
 
+enum { EK_COMM_NAME_BYTES = 32 };
+
 typedef struct ek_comm_entry {
     _Atomic uintptr_t handle; /* the MPI_Comm, once seen */
     ek_comm *engine;          /* NULL: it has one member, and all calls are the host's */
     bool served;              /* evenkeel carries out collectives on it */
     bool on_one_node;         /* that, and all members are on this node: evenkeel can carry messages, too */
     int size, rank;
-    int *members;      /* world ranks */
+    int *members;                  /* world ranks */
+    char name[EK_COMM_NAME_BYTES]; /* as far as it fits, for those who look from outside */
     _Atomic int users; /* the communicator itself, and the nonblocking collectives under way on it */
     struct ek_comm_entry *next_free;
 } ek_comm_entry;

@@ -4,6 +4,7 @@
 #include "gate/gate.h"
 #include "host/datatype.h"
 #include "message/start.h"
+#include "process/call_line.h"
 #include "process/communicator.h"
 #include "process/faults.h"
 #include "process/host_progress.h"
@@ -32,6 +33,7 @@ static void forget_in_child(void)
     ek_process.may_defer = false;
     ek_process.carries_messages = false;
     ek_process.records_messages = false;
+    ek_call_line_close();
     ek_world_forget();
 }
 
@@ -175,6 +177,7 @@ static int open(const uint8_t *joined, int size, int rank)
         code = ek_comms_open(size, rank);
     if (!code) {
         ek_set_host_progress(ek_host_progress, ek_host_activity);
+        ek_call_line_open();
         ek_process.active = true;
     }
     return code;
@@ -223,6 +226,8 @@ static void start(void)
     ek_deferral_start();
     ek_depth++;
     ek_messages_start();
+    if (ek_process.carries_messages)
+        ek_count_uncountable(); /* the host does not see them all */
     ek_depth--;
     ek_process.records_messages = ek_message_calls_are_recorded();
 }

@@ -1,6 +1,7 @@
 #include "wrappers/forwarder.h"
 #include "evenkeel.h"
 #include "host/library.h"
+#include "process/call_line.h"
 #include "process/state.h"
 #include <string.h>
 
@@ -19,8 +20,28 @@ static const char *const takers[] = {"MPI_Comm_create_errhandler",
                                      "MPI_T_event_register_callback",
                                      NULL};
 
+/* Parts of names of functions that start what the host's counted requests and messages do not hold: requests
+ * of other kinds, and messages of other worlds. */
+static const char *const uncounted[] = {"_init",
+                                        "MPI_Ineighbor",
+                                        "MPI_Rput",
+                                        "MPI_Rget",
+                                        "MPI_Raccumulate",
+                                        "MPI_File_i",
+                                        "MPI_Comm_idup",
+                                        "MPI_Grequest_start",
+                                        "MPI_Session_",
+                                        "MPI_Comm_spawn",
+                                        "MPI_Comm_get_parent",
+                                        "MPI_Comm_create_from",
+                                        "_create_from_g",
+                                        NULL};
+
 void ek_forwarder_resolve(ek_forwarder *f)
 {
+    for (const char *const *part = uncounted; *part; part++)
+        if (strstr(f->name, *part))
+            ek_count_uncountable();
     for (const char *const *taker = takers; *taker; taker++)
         if (!strcmp(f->name, *taker))
             ek_process.calls_back = true;

@@ -6,6 +6,7 @@
 
 mod file;
 mod injection;
+mod job;
 mod launch;
 mod measurement;
 mod model;
@@ -18,6 +19,7 @@ mod tune;
 
 pub use file::FileError;
 pub use injection::{InjectionError, InjectionSyntaxError};
+pub use job::JobError;
 pub use launch::LaunchError;
 pub use measurement::MeasurementError;
 pub use model::ModelError;
@@ -56,6 +58,9 @@ pub enum CommandError {
     /// `evenkeel run --inject`.
     #[error(transparent)]
     Injection(#[from] InjectionError),
+    /// `evenkeel where`.
+    #[error(transparent)]
+    Job(#[from] JobError),
     /// `evenkeel noise`, `evenkeel model measure`, `evenkeel tune`.
     #[error(transparent)]
     Measurement(#[from] MeasurementError),

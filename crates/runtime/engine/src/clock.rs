@@ -42,6 +42,11 @@ impl Clock {
         Ticks(if self.reads_counter { read_counter() } else { monotonic_ns() })
     }
 
+    /// Nanoseconds per tick, times 2^32; 0 if ticks are nanoseconds of the monotonic clock.
+    pub fn tick_scale(self) -> u64 {
+        if self.reads_counter { self.scale } else { 0 }
+    }
+
     /// Nanoseconds from `earlier` to `later`; 0 if `later` comes first.
     #[inline]
     pub fn ns_between(self, earlier: Ticks, later: Ticks) -> u64 {

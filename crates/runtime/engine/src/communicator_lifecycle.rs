@@ -5,7 +5,7 @@
 
 use crate::barrier::completion::complete;
 use crate::barrier::scheduled::ScheduledBarrier;
-use crate::collective::call::CollectiveKind;
+use crate::blocking::awaited::Awaited;
 use crate::comm::part::NodePart;
 use crate::comm::shared::Shared;
 use crate::communicator::Communicator;
@@ -178,7 +178,7 @@ impl Process {
         let is_done = || part.with(|state| !state.backlog.is_waiting(board));
         if !is_done() {
             // If the communicator has been revoked, no rank reads it.
-            let _ = self.wait(part, CollectiveKind::Reduce, u64::MAX, is_done);
+            let _ = self.wait(part, &Awaited::END_OF_COMMUNICATOR, u64::MAX, is_done);
         }
         part.with(|state| state.backlog.release(&part.shared));
     }

@@ -124,9 +124,9 @@ impl Process {
 
     /// Receives all processes' answers to [`Process::join`]. Afterwards [`Process::node`] returns a node,
     /// if this process takes part.
-    pub fn agree(&self, answers: &[u8]) {
+    pub fn agree(&'static self, answers: &[u8]) {
         let Some(bootstrap) = lock(&self.bootstrap).take() else { return };
-        let Agreed { node, agents } = bootstrap.agree(answers, &self.notes);
+        let Agreed { node, agents } = bootstrap.agree(answers, &self.names.0, &self.notes);
         if let Some(node) = node {
             let _ = self.node.set(node); // cannot fail: start-up happens once
             *lock(&self.agent_start) = agents;

@@ -1,5 +1,6 @@
 //! Tests that `shims/include/evenkeel.h` declares in C what this crate defines in Rust.
 
+use crate::call_line::{CallLine, CommTable};
 use crate::codes::{EK_DECLINED, EK_DONE, EK_INTERFACE, EK_LOST_MEMBER, EK_REVOKED};
 use crate::communicator::SpanningReservation;
 use crate::deferral::{Arming, Channel, DeferralMode, EK_CHANNELS};
@@ -15,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Modules in the order in which the header has their functions.
-const MODULES: [&str; 10] = [
+const MODULES: [&str; 11] = [
     "codes",
     "world",
     "nodes",
@@ -26,6 +27,7 @@ const MODULES: [&str; 10] = [
     "message",
     "host_message",
     "pause",
+    "call_line",
 ];
 
 fn here() -> PathBuf {
@@ -118,6 +120,12 @@ fn layouts() -> Vec<Assertion> {
         matched as "matched");
     layout!(HostRequest as "ek_host_request": comm as "comm", peer as "peer", sends as "sends",
         bytes as "bytes");
+    layout!(CallLine as "ek_call_line": version as "version", name as "name", comm as "comm", peer as "peer",
+        tag as "tag", sends as "sends", receives as "receives", pending as "pending",
+        uncountable as "uncountable", wait as "wait");
+    layout!(CommTable as "ek_comm_addresses": entries as "entries", places as "places", world as "world",
+        handle_at as "handle_at", size_at as "size_at", members_at as "members_at", name_at as "name_at",
+        any_source as "any_source", any_tag as "any_tag", proc_null as "proc_null");
     layout!(Pause as "ek_pause": began_ticks as "began_ticks", polls as "polls",
         next_check_ns as "next_check_ns");
     all

@@ -1,8 +1,10 @@
 //! Where things lie in a segment: the pages in front of the first block, and the head of every block.
 //!
 //! ```text
-//! page 0        magic, token | next fresh page | generations | free lists | agent's words, end announced
-//! pages 1 ...   one line a process: its state, its latest relay
+//! page 0        magic, token, layout, ranks | next fresh page | generations | free lists | agent's words,
+//!               end announced
+//! pages 1 ...   one line a process: its state, its latest relay, who it is
+//! pages 65 ...  two lines a process: the MPI call that it is in
 //! FIRST_BLOCK   blocks, one after another; each starts with a head:
 //!   line 0        references, generation, next free block, companion, revoked, flags, advice
 //!   line 1        eventcount: the word that sleepers wait on
@@ -13,7 +15,10 @@
 //! ```
 //!
 //! Processes of different builds must not share a segment. A change to anything here, or to a geometry, must
-//! therefore come with a new layout number in the engine's version hash.
+//! therefore come with a new [`LAYOUT`] number.
+
+/// The number of this layout, and of what else the processes of a node take for granted of each other.
+pub const LAYOUT: &str = concat!(env!("CARGO_PKG_VERSION"), " layout 11");
 
 /// Bytes of a cache line; words that two ranks write lie on different ones.
 pub const LINE: usize = 64;
@@ -23,8 +28,12 @@ pub const PAGE: usize = 4096;
 /// Processes of one node that can take part in a job, agents included.
 pub const MAX_PROCESSES: usize = 4096;
 
-// ---- page 0 of the segment; its first two words are `memory`'s ----
+// ---- page 0 of the segment; its first three words are `memory`'s ----
 
+pub(crate) const MAGIC_AT: usize = 0;
+pub(crate) const TOKEN_AT: usize = 8;
+pub(crate) const LAYOUT_AT: usize = 16;
+pub(crate) const RANKS_AT: usize = 24;
 pub(crate) const FRESH_PAGE_AT: usize = LINE;
 pub(crate) const GENERATIONS_AT: usize = 2 * LINE;
 pub(crate) const FREE_LISTS_AT: usize = 4 * LINE;
@@ -41,8 +50,25 @@ const _: () = assert!(END_ANNOUNCED_AT + LINE <= PAGE);
 pub(crate) const PROCESSES_AT: usize = PAGE;
 /// Offset in a process's line of the place of its latest relay.
 pub(crate) const RELAYS_AT: usize = 8;
+/// Offsets in a process's line of what it tells about itself: see [`crate::identity`].
+pub(crate) const IDENTITY_AT: usize = 16;
+pub(crate) const IDENTITY_WORDS: usize = 5;
+/// The calls that processes are in: see [`crate::call_line`].
+pub(crate) const CALLS_AT: usize = PROCESSES_AT + MAX_PROCESSES * LINE;
+/// Bytes between the calls of two processes.
+pub(crate) const CALL_STRIDE: usize = 2 * LINE;
 /// The page at which the first block starts.
-pub(crate) const FIRST_BLOCK_PAGE: usize = 1 + MAX_PROCESSES * LINE / PAGE;
+pub(crate) const FIRST_BLOCK_PAGE: usize = (CALLS_AT + MAX_PROCESSES * CALL_STRIDE) / PAGE;
+
+/// [`LAYOUT`] as a number, never 0 (FNV-1a).
+pub const fn layout_number() -> u64 {
+    let (text, mut hash, mut i) = (LAYOUT.as_bytes(), 0xcbf2_9ce4_8422_2325u64, 0);
+    while i < text.len() {
+        hash = (hash ^ text[i] as u64).wrapping_mul(0x100_0000_01b3);
+        i += 1;
+    }
+    hash | 1
+}
 
 // ---- the head of a block ----
 

@@ -7,7 +7,7 @@
 //! May use: libc. Must never: give the memory a name, or keep a descriptor longer than needed.
 
 use crate::channel::Bytes;
-use crate::layout::PAGE;
+use crate::layout::{LAYOUT_AT, MAGIC_AT, PAGE, TOKEN_AT, layout_number};
 use crate::sync::{AtomicU64, Ordering, Words};
 use std::fs::File;
 use std::io;
@@ -62,10 +62,8 @@ unsafe impl Send for Segment {}
 // SAFETY: as above.
 unsafe impl Sync for Segment {}
 
-/// First words of a segment.
-const MAGIC: u64 = 0x006c_6565_6b6e_6576; // "evenkeel"
-const MAGIC_AT: usize = 0;
-const TOKEN_AT: usize = 8;
+/// The first word of a segment.
+pub(crate) const MAGIC: u64 = 0x006c_6565_6b6e_6576; // "evenkeel"
 
 impl Segment {
     /// Makes a segment of `bytes` (of address space; pages are taken when touched) for the job with this
@@ -81,6 +79,7 @@ impl Segment {
         file.set_len(bytes as u64).map_err(SegmentError::Create)?;
         let segment = Self::map(file, bytes)?;
         segment.word(TOKEN_AT).store(token, Ordering::Relaxed);
+        segment.word(LAYOUT_AT).store(layout_number(), Ordering::Relaxed);
         segment.word(MAGIC_AT).store(MAGIC, Ordering::Release); // pairs with the load in `open`
         Ok(segment)
     }

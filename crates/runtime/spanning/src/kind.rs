@@ -2,6 +2,7 @@
 
 use evenkeel_schedule::deposits::{self, Participation};
 use evenkeel_schedule::{Collective, Rank};
+use std::ffi::CStr;
 
 /// One of the 17 collectives of MPI. The numbers are those of C's `enum ek_kind`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -98,6 +99,29 @@ impl CollectiveKind {
             "reduce_scatter_block",
             "scan",
             "exscan",
+        ][self as usize]
+    }
+
+    /// MPI's name, for programs that read it in this process's memory.
+    pub fn mpi_name(self) -> &'static CStr {
+        [
+            c"MPI_Barrier",
+            c"MPI_Bcast",
+            c"MPI_Reduce",
+            c"MPI_Allreduce",
+            c"MPI_Gather",
+            c"MPI_Gatherv",
+            c"MPI_Scatter",
+            c"MPI_Scatterv",
+            c"MPI_Allgather",
+            c"MPI_Allgatherv",
+            c"MPI_Alltoall",
+            c"MPI_Alltoallv",
+            c"MPI_Alltoallw",
+            c"MPI_Reduce_scatter",
+            c"MPI_Reduce_scatter_block",
+            c"MPI_Scan",
+            c"MPI_Exscan",
         ][self as usize]
     }
 

@@ -1,6 +1,7 @@
 //! Running barriers by a schedule.
 
 use super::scheduled::{ReadyBarrier, ScheduledBarrier};
+use crate::blocking::awaited::Awaited;
 use crate::clock::Ticks;
 use crate::collective::call::CollectiveKind::Barrier;
 use crate::comm::part::{NodePart, Revoked};
@@ -97,7 +98,7 @@ fn wait_for_flag(
     let sleep = |timeout, is_done: &mut dyn FnMut() -> bool| flags.sleep_unless(part.me, timeout, is_done);
     let expected_ns = state.expected_ns(Barrier);
     let waited_ns =
-        process.wait_asleep(part, Barrier, expected_ns, || flags.has_reached(at, value), sleep)?;
+        process.wait_asleep(part, &Awaited::BARRIER, expected_ns, || flags.has_reached(at, value), sleep)?;
     state.learn(Barrier, waited_ns);
     if part.shared.node.recording {
         state.tallies.of(Barrier, false).wait_ns += waited_ns;

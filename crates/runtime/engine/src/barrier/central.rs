@@ -3,6 +3,7 @@
 
 use super::completion::complete_before_barrier;
 use super::last_to_enter::LastToEnter;
+use crate::blocking::awaited::Awaited;
 use crate::clock::Ticks;
 use crate::collective::call::CollectiveKind::Barrier;
 use crate::comm::part::{NodePart, Revoked};
@@ -33,7 +34,13 @@ pub(super) fn run(process: &Process, part: &NodePart, state: &mut PartState) -> 
     if part.ranks == 2 {
         part.shared.notify_entry(me, number);
         let other = 1 - me;
-        process.wait_briefly(part, state, Barrier, || board.has_entered(other, number), || Some(other))?;
+        process.wait_briefly(
+            part,
+            state,
+            Awaited::BARRIER,
+            || board.has_entered(other, number),
+            || Some(other),
+        )?;
     } else {
         let is_last = board.count_waiting(me, number);
         part.shared.notify_entry(me, number);
@@ -71,7 +78,7 @@ fn wait_for_release(
         // ranks that do not wait are not counted.
         board.is_barrier_released(number) || (polls > FLAG_ONLY_POLLS && entered.have_all(board, number))
     };
-    process.wait_briefly(part, state, Barrier, is_done, || entered.rank(board, number))
+    process.wait_briefly(part, state, Awaited::BARRIER, is_done, || entered.rank(board, number))
 }
 
 /// Counts that this rank was the last to arrive. For a sampled barrier, also counts for how long the first

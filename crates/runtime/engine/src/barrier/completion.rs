@@ -1,6 +1,7 @@
 //! Completes pending barriers before any process could notice that they are incomplete.
 
 use super::last_to_enter::LastToEnter;
+use crate::blocking::awaited::Awaited;
 use crate::clock::Ticks;
 use crate::collective::call::CollectiveKind::Barrier;
 use crate::comm::part::NodePart;
@@ -170,7 +171,7 @@ pub(super) fn wait_for_pending(
     };
     let before = state.tallies.of(Barrier, false).wait_ns;
     // If the communicator has been revoked, the next call on it reports that.
-    let _ = process.wait_briefly(part, state, Barrier, || entered.have_all(board, number), awaited);
+    let _ = process.wait_briefly(part, state, Awaited::BARRIER, || entered.have_all(board, number), awaited);
     if let Some(last) = entered.rank(board, number).filter(|_| waited.get()) {
         let tally = state.tallies.of(Barrier, false);
         tally.completed_for.add(last, tally.wait_ns - before);

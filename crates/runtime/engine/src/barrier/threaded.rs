@@ -1,6 +1,7 @@
 //! The strict barrier of programs that may have several threads in MPI. It locks the state only briefly.
 
 use super::last_to_enter::LastToEnter;
+use crate::blocking::awaited::Awaited;
 use crate::collective::call::CollectiveKind::Barrier;
 use crate::comm::part::{NodePart, Revoked};
 use crate::process::Process;
@@ -20,7 +21,7 @@ pub(super) fn run(process: &Process, part: &NodePart) -> Result<(), Revoked> {
         0
     } else {
         let mut is_complete = || board.is_barrier_released(number) || entered.have_all(board, number);
-        process.wait(part, Barrier, expected_ns, &mut is_complete)?
+        process.wait(part, &Awaited::BARRIER, expected_ns, &mut is_complete)?
     };
     part.with(|state| {
         state.barriers.known = state.barriers.known.max(number + 1);

@@ -1,5 +1,6 @@
 //! Blocking collectives other than barriers.
 
+use super::awaited::Awaited;
 use super::fast_path;
 use crate::collective::call::Call;
 use crate::collective::operation::NodeOperation;
@@ -39,8 +40,9 @@ pub(crate) fn run(process: &Process, part: &NodePart, call: &Call, plan: CallPla
     });
     let mut waited_ns = 0;
     if let Some(expected_ns) = expected_ns {
+        let awaited = Awaited::uncounted(call, operation.first());
         let mut is_done = || part.with(|state| operation.poll(part, state));
-        waited_ns = process.wait(part, kind, expected_ns, &mut is_done)?;
+        waited_ns = process.wait(part, &awaited, expected_ns, &mut is_done)?;
         part.with(|state| state.learn(kind, waited_ns));
     }
     if operation.may_read_directly() && part.is_revoked() {
@@ -78,7 +80,7 @@ pub(crate) fn run_spanning(
     let waited_ns = if is_done() {
         0
     } else {
-        process.wait(part, call.kind(), communicator.expected_ns(call.kind()), is_done)?
+        process.wait(part, &Awaited::spanning(call), communicator.expected_ns(call.kind()), is_done)?
     };
     communicator.count(call, clock.ns_since(began), waited_ns);
     Ok(())

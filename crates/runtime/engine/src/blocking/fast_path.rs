@@ -5,6 +5,7 @@
 //! `None` for anything out of the ordinary (several threads, a full window, an instance that is timed in
 //! full), which then goes through [`super::collective`].
 
+use super::awaited::Awaited;
 use crate::collective::call::{Call, CollectiveKind as Kind};
 use crate::collective::deposit;
 use crate::collective::piece::Piece;
@@ -90,7 +91,7 @@ impl FastCall<'_> {
             board.notify();
         } else {
             let is_done = || board.is_published(root, seq);
-            self.process.wait_briefly(part, state, Kind::Bcast, is_done, || Some(root))?;
+            self.process.wait_briefly(part, state, Awaited::counted(call, seq), is_done, || Some(root))?;
             // SAFETY: published, and this rank has not left.
             unsafe { copy_small(Piece::in_cell(board, root, seq), call.recv, call.bytes) };
         }
@@ -118,12 +119,15 @@ impl FastCall<'_> {
         let ahead = RanksAhead::new(part, seq, round, false);
         if part.ranks == 2 {
             let is_done = || board.is_published(1 - root, seq) || ahead.enter();
-            self.process.wait_briefly(part, state, Kind::Reduce, is_done, || Some(1 - root))?;
+            self.process
+                .wait_briefly(part, state, Awaited::counted(call, seq), is_done, || Some(1 - root))?;
         } else if board.arrive(root, seq, round) {
             state.tallies.of(Kind::Reduce, false).last += 1;
         } else {
             let is_done = || board.all_arrived(seq, round) || ahead.enter();
-            self.process.wait_briefly(part, state, Kind::Reduce, is_done, || board.last_to_arrive(seq))?;
+            self.process.wait_briefly(part, state, Awaited::counted(call, seq), is_done, || {
+                board.last_to_arrive(seq)
+            })?;
             state.tallies.of(Kind::Reduce, false).last += u64::from(ahead.came_last());
         }
         // SAFETY: all contributions are published.
@@ -142,7 +146,7 @@ impl FastCall<'_> {
             board.notify();
             let other = 1 - part.me;
             let is_done = || board.is_published(other, seq);
-            self.process.wait_briefly(part, state, Kind::Allreduce, is_done, || Some(other))?;
+            self.process.wait_briefly(part, state, Awaited::counted(call, seq), is_done, || Some(other))?;
             // SAFETY: both contributions are published.
             unsafe { self.fold(call.recv) };
             return Ok(());
@@ -176,7 +180,7 @@ impl FastCall<'_> {
     /// Waits until the last rank to arrive has combined. Returns true if that takes too long.
     #[inline]
     fn wait_for_result(&self, state: &mut PartState, round: u64) -> Result<bool, Revoked> {
-        let FastCall { part, seq, .. } = *self;
+        let FastCall { part, call, seq, .. } = *self;
         let (board, clock) = (&part.shared.board, part.shared.node.clock());
         let (mut polls, mut complete_since) = (0u32, None);
         let mut is_overdue = false;
@@ -191,7 +195,8 @@ impl FastCall<'_> {
             }
             is_overdue
         };
-        self.process.wait_briefly(part, state, Kind::Allreduce, is_done, || board.last_to_arrive(seq))?;
+        self.process
+            .wait_briefly(part, state, Awaited::counted(call, seq), is_done, || board.last_to_arrive(seq))?;
         Ok(is_overdue)
     }
 

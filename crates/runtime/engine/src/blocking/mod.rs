@@ -1,11 +1,12 @@
 //! Blocking collectives: each is an operation, followed by a wait until this rank has finished it.
 //!
 //! [`collective`] carries out any operation, and [`fast_path`] the most frequent ones. Both wait in
-//! [`wait_loop`].
+//! [`wait_loop`], and say in the rank's line for what ([`awaited`]).
 //!
 //! May use: all of the engine but [`crate::dispatch`] and [`crate::barrier`]. Must never: make a rank wait
 //! for something that it does not need.
 
+pub(crate) mod awaited;
 pub mod collective;
 pub mod fast_path;
 pub mod wait_loop;

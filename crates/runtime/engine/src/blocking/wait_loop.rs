@@ -1,6 +1,7 @@
 //! How a rank waits on a communicator: it polls, yields or sleeps, makes progress on other operations, and
 //! checks whether the other ranks are alive.
 
+use super::awaited::Awaited;
 use crate::collective::call::CollectiveKind;
 use crate::comm::backlog::GRACE_NS;
 use crate::comm::part::{NodePart, Revoked};
@@ -17,13 +18,13 @@ impl Process {
     pub(crate) fn wait(
         &self,
         part: &NodePart,
-        kind: CollectiveKind,
+        awaited: &Awaited,
         expected_ns: u64,
         is_done: impl FnMut() -> bool,
     ) -> Result<u64, Revoked> {
         let board = &part.shared.board;
-        let fencing = part.shared.fencing_of(kind);
-        self.wait_asleep(part, kind, expected_ns, is_done, |timeout, is_done| {
+        let fencing = part.shared.fencing_of(awaited.kind);
+        self.wait_asleep(part, awaited, expected_ns, is_done, |timeout, is_done| {
             if part.with(|state| state.wants_room) {
                 // After that a rank that needs nothing goes on without room.
                 board.sleep_until_room(fencing, timeout.min(GRACE_NS), is_done);
@@ -38,15 +39,16 @@ impl Process {
     pub(crate) fn wait_asleep(
         &self,
         part: &NodePart,
-        kind: CollectiveKind,
+        awaited: &Awaited,
         expected_ns: u64,
         mut is_done: impl FnMut() -> bool,
         sleep: impl Fn(u64, &mut dyn FnMut() -> bool),
     ) -> Result<u64, Revoked> {
         let shared = &part.shared;
-        let node = shared.node;
+        let (node, kind) = (shared.node, awaited.kind);
         let mut pause = Pause::begin(&shared.waiting);
         let mut chores = Chores::new(node.patience_ns, self.library.activity());
+        let _in_call = awaited.publish(part, pause.began);
         loop {
             if self.requests.pending() > 0 {
                 self.requests.progress();
@@ -113,19 +115,19 @@ impl Process {
     }
 
     /// Waits for something that usually comes within a few polls, in a program with one thread in MPI.
-    /// `awaited` returns the awaited rank; it is called after a long wait only.
+    /// `last_to_come` returns the rank that was waited for; it is called after a long wait only.
     #[inline(always)]
     pub(crate) fn wait_briefly(
         &self,
         part: &NodePart,
         state: &mut PartState,
-        kind: CollectiveKind,
+        awaited: Awaited,
         mut is_done: impl FnMut() -> bool,
-        awaited: impl Fn() -> Option<usize>,
+        last_to_come: impl Fn() -> Option<usize>,
     ) -> Result<(), Revoked> {
         if is_done() {
             if part.ranks == 2 && part.shared.node.recording {
-                state.tallies.of(kind, false).last += 1; // the other rank came first
+                state.tallies.of(awaited.kind, false).last += 1; // the other rank came first
             }
             return Ok(());
         }
@@ -134,7 +136,7 @@ impl Process {
                 return Ok(());
             }
         }
-        self.wait_longer(part, state, kind, &mut is_done, &awaited)
+        self.wait_longer(part, state, &awaited, &mut is_done, &last_to_come)
     }
 
     #[cold]
@@ -142,14 +144,15 @@ impl Process {
         &self,
         part: &NodePart,
         state: &mut PartState,
-        kind: CollectiveKind,
+        awaited: &Awaited,
         is_done: &mut dyn FnMut() -> bool,
-        awaited: &dyn Fn() -> Option<usize>,
+        last_to_come: &dyn Fn() -> Option<usize>,
     ) -> Result<(), Revoked> {
-        let waited_ns = self.wait(part, kind, state.expected_ns(kind), is_done)?;
+        let kind = awaited.kind;
+        let waited_ns = self.wait(part, awaited, state.expected_ns(kind), is_done)?;
         state.learn(kind, waited_ns);
         if part.shared.node.recording {
-            state.tallies.of(kind, false).count_wait(waited_ns, awaited());
+            state.tallies.of(kind, false).count_wait(waited_ns, last_to_come());
         }
         Ok(())
     }

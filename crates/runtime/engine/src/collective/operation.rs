@@ -53,6 +53,11 @@ pub struct NodeOperation {
 }
 
 impl NodeOperation {
+    /// The number of its first instance.
+    pub(crate) fn first(&self) -> Seq {
+        self.first
+    }
+
     /// Reserves the numbers of the call's instances. `plan` must have been made for this call.
     #[inline]
     pub fn reserve(

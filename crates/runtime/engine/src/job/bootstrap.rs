@@ -12,7 +12,7 @@ use super::members::NodeMembers;
 use super::neighbour::Neighbour;
 use super::node::{Node, NodeFacts, room_for_blocks};
 use super::process_info::{
-    AGENTS, ENABLED, FENCES, ProcessInfo, READS, STRICT, THREADED, boot_id, hash, namespaces,
+    AGENTS, ENABLED, FENCES, ProcessInfo, READS, STRICT, THREADED, boot_id, namespaces,
 };
 use crate::clock::{self, Clock};
 use crate::deferral::mode::BarrierMode;
@@ -26,7 +26,8 @@ use evenkeel_barrier_table::location::{self, ActiveTable};
 use evenkeel_options as options;
 use evenkeel_segment::block::BlockAllocator;
 use evenkeel_segment::eventcount::Fencing;
-use evenkeel_segment::layout::MAX_PROCESSES;
+use evenkeel_segment::identity::{self, Identity};
+use evenkeel_segment::layout::{MAX_PROCESSES, layout_number};
 use evenkeel_segment::{Geometry, NodeStatus, Segment, cross_memory, membarrier};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock};
@@ -183,8 +184,9 @@ impl Bootstrap {
         liveness::exit();
     }
 
-    /// Makes the node from all processes' answers to [`Bootstrap::join`].
-    pub fn agree(mut self, answers: &[u8], notes: &Notes) -> Agreed {
+    /// Makes the node from all processes' answers to [`Bootstrap::join`]. `library` is the name of the host
+    /// library.
+    pub fn agree(mut self, answers: &[u8], library: &'static str, notes: &Notes) -> Agreed {
         let Some(mut segment) = self.joined.take() else { return Agreed { node: None, agents: None } };
         let has_joined = |rank: &usize| answers[*rank] & HAS_SEGMENT != 0;
         let here: Vec<usize> = (0..self.processes.len())
@@ -194,12 +196,19 @@ impl Bootstrap {
         let all_joined = (0..self.processes.len()).all(|rank| has_joined(&rank));
         let agents = all_joined.then(|| AgentStart::prepare(&self.processes, self.me, &segment)).flatten();
         segment.close_file();
-        let node = here.contains(&self.me).then(|| self.node(segment, &here, answers, notes));
+        let node = here.contains(&self.me).then(|| self.node(segment, &here, answers, library, notes));
         Agreed { node, agents }
     }
 
     /// The node with the ranks `here`, which include this one.
-    fn node(self, segment: Segment, here: &[usize], answers: &[u8], notes: &Notes) -> Node {
+    fn node(
+        self,
+        segment: Segment,
+        here: &[usize],
+        answers: &[u8],
+        library: &'static str,
+        notes: &Notes,
+    ) -> Node {
         let ranks = self.processes.len();
         let members = NodeMembers::new(&self.processes, here);
         // The last entry belongs to the agent, whose local rank follows those of the ranks.
@@ -207,6 +216,14 @@ impl Bootstrap {
         here.iter().enumerate().for_each(|(local, &rank)| local_ranks[rank] = Some(local));
         local_ranks.push(Some(here.len()));
         let local_rank = local_ranks[self.me].expect("this rank is among those here");
+        let identity = Identity {
+            pid: self.info.pid,
+            rank: self.me as u32,
+            library: (library.as_ptr() as u64, library.len() as u64),
+            tick_scale: self.clock.tick_scale(),
+            communicators: 0,
+        };
+        identity::introduce(&segment, local_rank, ranks, &identity);
         NodeStatus::new(&segment).set_joined(local_rank);
         let direct_reads = members.all_have(READS) && here.iter().all(|&rank| answers[rank] & HAS_READS != 0);
         let facts = NodeFacts { cores: members.usable_cores(), direct_reads };
@@ -310,5 +327,5 @@ fn token(address: u64) -> u64 {
 }
 
 fn version_hash() -> u32 {
-    hash(concat!(env!("CARGO_PKG_VERSION"), " layout 10").as_bytes()) as u32
+    layout_number() as u32
 }

@@ -11,6 +11,7 @@ use crate::wait::settings::{WaitPolicy, WaitSettings};
 use evenkeel_barrier_table::{BarrierTable, RankPlacement};
 use evenkeel_schedule::Schedule;
 use evenkeel_segment::block::{BlockAllocator, WORLD};
+use evenkeel_segment::call_line::CallLine;
 use evenkeel_segment::channel::Channels;
 use evenkeel_segment::eventcount::Fencing;
 use evenkeel_segment::relay::Relay;
@@ -153,6 +154,11 @@ impl Node {
     /// What the processes of this node have published about themselves.
     pub fn status(&self) -> NodeStatus<'_, Segment> {
         NodeStatus::new(&self.segment)
+    }
+
+    /// The line in which this process says which MPI call it is in.
+    pub fn call_line(&self) -> CallLine<'_, Segment> {
+        CallLine::new(&self.segment, self.local_rank, self.threaded)
     }
 
     /// The message channels between all ranks; `None` if not all ranks share this node, or if the segment

@@ -149,6 +149,15 @@ impl Tallies {
         together.filter_map(|(tally, _)| tally.as_ref()).map(|tally| tally.calls).sum()
     }
 
+    /// How many blocking calls there were of collectives other than barriers, those of the host library
+    /// included.
+    pub fn blocking_calls(&self) -> u64 {
+        let blocking = self.slots[..Kind::COUNT].iter().zip(Kind::ALL);
+        let others =
+            blocking.filter(|(_, kind)| *kind != Kind::Barrier).filter_map(|(tally, _)| tally.as_ref());
+        others.map(|tally| tally.calls + tally.host_calls).sum()
+    }
+
     /// The counters of all kinds that have been called.
     pub fn records(&self) -> Vec<OpRecord> {
         let used = self.slots.iter().enumerate().filter_map(|(i, t)| Some((i, t.as_ref()?)));

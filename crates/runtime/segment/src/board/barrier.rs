@@ -25,11 +25,11 @@ const LAST: usize = RELEASE + 8;
 
 impl<M: Words> Board<M> {
     fn entries(&self, rank: usize) -> &AtomicU64 {
-        self.memory.word(self.geometry.entered_at + rank * 2 * LINE)
+        self.memory.word(self.geometry.entered(rank))
     }
 
     fn stamp(&self, rank: usize) -> &AtomicU64 {
-        self.memory.word(self.geometry.entered_at + rank * 2 * LINE + STAMP)
+        self.memory.word(self.geometry.entered(rank) + STAMP)
     }
 
     /// Says that the caller has entered all barriers up to `number`, and this one at time `stamp`.

@@ -150,6 +150,11 @@ impl Geometry {
         self.cells_at + rank * self.cell_stride() + apart * LINE
     }
 
+    /// Offset of the word in which `rank` counts the barriers that it has entered.
+    pub fn entered(&self, rank: usize) -> usize {
+        self.entered_at + rank * 2 * LINE
+    }
+
     /// Bytes between the cells of consecutive ranks in the same instance.
     #[inline(always)]
     pub fn cell_stride(&self) -> usize {

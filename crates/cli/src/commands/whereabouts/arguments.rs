@@ -1,0 +1,30 @@
+//! The command line of `evenkeel where`.
+
+/// Say why a job hangs: where each rank is, and which ranks hold up the others
+///
+/// For each rank of a job that runs under evenkeel on this machine: the MPI call that it waits in, with its
+/// communicator, peer and tag, or what it does outside MPI. Then, in sentences: which rank has not called the
+/// collective in which the others wait, and what it does instead; which ranks wait for each other.
+///
+/// "deadlock" is said only if it is proved: each of these ranks waits for others among them, and no message
+/// is under way that could free one. Where that cannot be known, the sentence says why.
+///
+/// The job does not notice that it is looked at. Times are known of collectives that evenkeel carries out; of
+/// calls that the MPI library carries out it is only known that they last longer than this command looks.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  evenkeel where                              the only job that you run here
+  evenkeel ps                                 which jobs there are
+  evenkeel where 4711                         one of several, by the process id of its launcher or of any rank
+  evenkeel where --json                       the same for programs
+
+Exit codes: 0 if the job could be looked at, whatever it does; 125 if not.")]
+pub struct WhereArguments {
+    /// The job: process id of its launcher or of one of its ranks [default: the only job]
+    #[arg(value_name = "JOB")]
+    pub job: Option<u32>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}

@@ -1,0 +1,408 @@
+//! Which ranks hold up which others, in sentences.
+
+use super::observation::{Observation, RankView, Standing};
+use super::rank::{Call, CollectiveWait, Peer, Tag};
+use super::wait_graph::{self, Need};
+use super::waiting::{self, Needs};
+use evenkeel_text::units::{duration, rank_ranges};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// What a finding is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FindingKind {
+    /// Ranks wait for ever: this is proved.
+    Deadlock,
+    /// Ranks wait for each other, but something may be under way that frees them.
+    Circle,
+    /// Ranks have called different collectives.
+    DifferentCollectives,
+    /// Ranks wait for one whose process has ended.
+    Exited,
+    /// Ranks wait in a collective that others have not called.
+    Missing,
+    /// Ranks are in a collective of the MPI library's, others are not.
+    NotInCollective,
+    /// A rank waits for a message of one that does not wait.
+    Message,
+}
+
+/// A sentence, and the ranks that it blames or names first.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    /// What it is about.
+    pub kind: FindingKind,
+    /// In order.
+    pub ranks: Vec<u32>,
+    /// For people.
+    pub sentence: String,
+}
+
+/// What is found; empty if no rank holds up another one.
+pub fn findings(seen: &Observation) -> Vec<Finding> {
+    let needs = waiting::needs(seen);
+    let stuck = wait_graph::stuck(&needs.proved);
+    let mut found = different_collectives(seen);
+    found.extend(deadlocks(seen, &needs, &stuck));
+    found.extend(circles(seen, &needs, &stuck));
+    found.extend(exited(seen, &needs));
+    found.extend(missing(seen, &needs, &stuck));
+    found.extend(not_in_collectives(seen));
+    found.extend(messages(seen, &needs));
+    found
+}
+
+// ---- words ----
+
+/// `Rank 3`, `Ranks 0-2, 5`.
+fn subject(ranks: &[u32]) -> String {
+    format!("{} {}", if ranks.len() == 1 { "Rank" } else { "Ranks" }, rank_ranges(ranks))
+}
+
+/// `waits`, `wait`.
+fn waits(ranks: &[u32]) -> &'static str {
+    if ranks.len() == 1 { "waits" } else { "wait" }
+}
+
+fn ordinal(number: u64) -> String {
+    let ending = match (number % 100, number % 10) {
+        (11..=13, _) => "th",
+        (_, 1) => "st",
+        (_, 2) => "nd",
+        (_, 3) => "rd",
+        _ => "th",
+    };
+    format!("{number}{ending}")
+}
+
+/// Where a rank is, as the end of a sentence: `it is …`.
+fn whereabouts(view: &RankView) -> String {
+    match &view.standing {
+        Standing::Exited { finished: true } => "its process has ended after MPI_Finalize".into(),
+        Standing::Exited { finished: false } => "its process has exited without MPI_Finalize".into(),
+        Standing::Outside => format!("it is outside MPI, {}", view.activity.words()),
+        Standing::Waiting(call) => format!("it is in {}", call_words(call)),
+        Standing::GoingOn(_) => "it goes on with calls of MPI".into(),
+    }
+}
+
+/// `MPI_Recv from rank 3, tag 5`.
+pub fn call_words(call: &Call) -> String {
+    let is_send = matches!(call.name.as_str(), "MPI_Send" | "MPI_Ssend" | "MPI_Rsend");
+    let peer = match call.peer {
+        Peer::World(rank) if call.collective.is_some() => format!(" with root {rank}"),
+        Peer::World(rank) => format!(" {} rank {rank}", if is_send { "to" } else { "from" }),
+        Peer::Any => " from any rank".into(),
+        _ => String::new(),
+    };
+    let tag = match call.tag {
+        Tag::Number(tag) if !peer.is_empty() => format!(", tag {tag}"),
+        _ => String::new(),
+    };
+    format!("{}{peer}{tag}", call.name)
+}
+
+fn on_communicator(call: &Call) -> String {
+    let words = call.communicator.as_ref().map(super::rank::Communicator::words);
+    words.map_or(String::new(), |words| format!(" on {words}"))
+}
+
+fn since(calls: &[&CollectiveWait]) -> String {
+    let longest = calls.iter().map(|call| call.seconds).fold(0.0, f64::max);
+    duration((longest * 1e9) as u64)
+}
+
+fn ranks_of(seen: &Observation, places: &[usize]) -> Vec<u32> {
+    places.iter().map(|place| seen.ranks[*place].rank).collect()
+}
+
+fn list(parts: &[String]) -> String {
+    match parts {
+        [] => String::new(),
+        [one] => one.clone(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
+
+// ---- deadlocks ----
+
+/// The sets of ranks that wait for each other for ever, and who waits for them.
+fn deadlocks(seen: &Observation, needs: &Needs, stuck: &[usize]) -> Vec<Finding> {
+    let mut found = Vec::new();
+    let circles = wait_graph::circles(&needs.proved, stuck);
+    for circle in &circles {
+        let ranks = ranks_of(seen, circle);
+        let sentence = format!("{}: deadlock.", wait_for_each_other(seen, needs, circle));
+        found.push(Finding { kind: FindingKind::Deadlock, ranks, sentence });
+    }
+    let behind: Vec<usize> =
+        stuck.iter().filter(|rank| !circles.iter().any(|circle| circle.contains(rank))).copied().collect();
+    let is_behind_a_circle = |place: &usize| {
+        wait_graph::needed(&needs.proved[*place]).iter().all(|needed| needs.proved[*needed] != Need::Gone)
+    };
+    let behind: Vec<u32> = ranks_of(seen, &behind.into_iter().filter(is_behind_a_circle).collect::<Vec<_>>());
+    if !circles.is_empty() && !behind.is_empty() {
+        let sentence = format!("{} {} for them and cannot go on either.", subject(&behind), waits(&behind));
+        found.push(Finding { kind: FindingKind::Deadlock, ranks: behind, sentence });
+    }
+    found
+}
+
+/// `Ranks 0 and 1 wait for each other in MPI_Recv`, without a full stop.
+fn wait_for_each_other(seen: &Observation, needs: &Needs, circle: &[usize]) -> String {
+    /// A circle of more ranks is not told rank by rank.
+    const SHOWN: usize = 6;
+    let ranks = ranks_of(seen, circle);
+    let mut names: Vec<&str> =
+        circle.iter().filter_map(|place| Some(seen.ranks[*place].waits_in()?.name.as_str())).collect();
+    names.sort_unstable();
+    names.dedup();
+    let names: Vec<String> = names.into_iter().map(str::to_string).collect();
+    let subject = if ranks.len() <= SHOWN {
+        format!("Ranks {}", list(&ranks.iter().map(u32::to_string).collect::<Vec<_>>()))
+    } else {
+        subject(&ranks)
+    };
+    let mut sentence = format!("{subject} wait for each other in {}", list(&names));
+    if (3..=SHOWN).contains(&ranks.len()) || names.len() > 1 && ranks.len() <= SHOWN {
+        let one = |place: &usize| {
+            let needed = ranks_of(seen, wait_graph::needed(&needs.told[*place]));
+            let call = seen.ranks[*place].waits_in().map_or(String::new(), call_words);
+            format!("{} in {call} for {}", seen.ranks[*place].rank, rank_ranges(&needed))
+        };
+        sentence += &format!(" ({})", circle.iter().map(one).collect::<Vec<_>>().join("; "));
+    }
+    sentence
+}
+
+/// Ranks that wait for each other as far as their calls tell, where that is not proved to be for ever.
+fn circles(seen: &Observation, needs: &Needs, stuck: &[usize]) -> Vec<Finding> {
+    let open: Vec<usize> = (0..seen.ranks.len()).filter(|place| !stuck.contains(place)).collect();
+    let circles = wait_graph::circles(&needs.told, &open);
+    let all_wait_for_all =
+        |circle: &Vec<usize>| circle.iter().all(|place| matches!(needs.told[*place], Need::All(_)));
+    let one = |circle: Vec<usize>| {
+        let reason = needs.doubt.map_or("a send may end before its message is received", |it| it.reason());
+        let sentence = format!(
+            "{}. That this is a deadlock is not proved: {reason}.",
+            wait_for_each_other(seen, needs, &circle)
+        );
+        Finding { kind: FindingKind::Circle, ranks: ranks_of(seen, &circle), sentence }
+    };
+    circles.into_iter().filter(all_wait_for_all).map(one).collect()
+}
+
+// ---- collectives ----
+
+/// Places of the ranks in a collective that evenkeel carries out, by what tells it apart.
+type Groups<'a, K> = BTreeMap<K, Vec<(usize, &'a Call, &'a CollectiveWait)>>;
+
+fn groups<'a, K: Ord>(
+    seen: &'a Observation,
+    key: impl Fn(&'a Call, &'a CollectiveWait) -> Option<K>,
+) -> Groups<'a, K> {
+    let mut groups: Groups<'a, K> = BTreeMap::new();
+    for (place, view) in seen.ranks.iter().enumerate() {
+        let Some(call) = view.waits_in() else { continue };
+        let Some(wait) = &call.collective else { continue };
+        if let Some(key) = key(call, wait) {
+            groups.entry(key).or_default().push((place, call, wait));
+        }
+    }
+    groups
+}
+
+/// Ranks whose so-and-so-manieth collective of a communicator is another one than that of the others.
+fn different_collectives(seen: &Observation) -> Vec<Finding> {
+    let by_ordinal = groups(seen, |_, wait| Some((wait.instance.0, wait.ordinal?)));
+    let mut found = Vec::new();
+    for ((_, number), members) in by_ordinal {
+        let mut by_name: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
+        for (place, call, _) in &members {
+            by_name.entry(&call.name).or_default().push(seen.ranks[*place].rank);
+        }
+        let mut by_name: Vec<(&str, Vec<u32>)> = by_name.into_iter().collect();
+        if by_name.len() < 2 {
+            continue;
+        }
+        by_name.sort_by_key(|(_, ranks)| ranks.len());
+        let communicator = on_communicator(members[0].1).replacen(" on ", " of ", 1);
+        let [(name, ranks), others @ ..] = by_name.as_slice() else { continue };
+        let others = others.iter().map(|(name, ranks)| format!("{} {name}", rank_words(ranks)));
+        let sentence = format!(
+            "{} called {name} as {} {} collective{communicator}, {}.",
+            subject(ranks),
+            if ranks.len() == 1 { "its" } else { "their" },
+            ordinal(number),
+            list(&others.collect::<Vec<_>>())
+        );
+        found.push(Finding { kind: FindingKind::DifferentCollectives, ranks: ranks.clone(), sentence });
+    }
+    found
+}
+
+/// `rank 3`, `ranks 0-2`.
+fn rank_words(ranks: &[u32]) -> String {
+    format!("{} {}", if ranks.len() == 1 { "rank" } else { "ranks" }, rank_ranges(ranks))
+}
+
+/// Ranks that have not called a collective in which others wait for them.
+fn missing(seen: &Observation, needs: &Needs, stuck: &[usize]) -> Vec<Finding> {
+    let mut found = Vec::new();
+    for ((name, _), members) in groups(seen, |call, wait| Some((call.name.as_str(), wait.instance))) {
+        let late = |(place, ..): &(usize, &Call, &CollectiveWait)| wait_graph::needed(&needs.told[*place]);
+        let mut places: Vec<usize> = members.iter().flat_map(late).copied().collect();
+        places.sort_unstable();
+        places.dedup();
+        // What holds these up is told already, by the deadlock or by the process that has ended.
+        places.retain(|place| !stuck.contains(place) && needs.told[*place] != Need::Gone);
+        if places.is_empty() {
+            continue;
+        }
+        let waits: Vec<&CollectiveWait> = members.iter().map(|(_, _, wait)| *wait).collect();
+        let others = match members.len() {
+            1 => format!("rank {} waits", seen.ranks[members[0].0].rank),
+            count => format!("{count} others wait"),
+        };
+        let ranks = ranks_of(seen, &places);
+        let sentence = format!(
+            "{} {} not called {name}{}, in which {others} (since {}): {}.",
+            subject(&ranks),
+            if ranks.len() == 1 { "has" } else { "have" },
+            on_communicator(members[0].1),
+            since(&waits),
+            whereabouts_of_all(seen, &places)
+        );
+        found.push(Finding { kind: FindingKind::Missing, ranks, sentence });
+    }
+    found
+}
+
+/// Where these are; each by itself if they are few.
+fn whereabouts_of_all(seen: &Observation, places: &[usize]) -> String {
+    const SHOWN: usize = 4;
+    match places {
+        [one] => whereabouts(&seen.ranks[*one]),
+        some => {
+            let one = |place: &usize| {
+                let view = &seen.ranks[*place];
+                format!("rank {}: {}", view.rank, whereabouts(view))
+            };
+            let more = some.len().saturating_sub(SHOWN);
+            let text = some.iter().take(SHOWN).map(one).collect::<Vec<_>>().join("; ");
+            if more > 0 { format!("{text}; and {more} more") } else { text }
+        }
+    }
+}
+
+/// Collectives that the MPI library carries out. Which ranks it waits for there is not known, only which are
+/// not there.
+fn not_in_collectives(seen: &Observation) -> Vec<Finding> {
+    let mut by_call: BTreeMap<(&str, &[u32]), Vec<usize>> = BTreeMap::new();
+    for (place, view) in seen.ranks.iter().enumerate() {
+        let Some(call) = view.waits_in().filter(|call| call.collective.is_none()) else { continue };
+        let Some(communicator) = &call.communicator else { continue };
+        if is_collective(&call.name) {
+            by_call.entry((&call.name, &communicator.members)).or_default().push(place);
+        }
+    }
+    let mut found = Vec::new();
+    for ((name, members), places) in by_call {
+        let there = ranks_of(seen, &places);
+        let absent: Vec<usize> = members
+            .iter()
+            .filter(|rank| !there.contains(rank))
+            .filter_map(|rank| seen.place_of(*rank))
+            .collect();
+        if absent.is_empty() {
+            continue;
+        }
+        let ranks = ranks_of(seen, &absent);
+        let call = seen.ranks[places[0]].waits_in().map_or(String::new(), on_communicator);
+        let sentence = format!(
+            "{} {} in {name}{call}, which the MPI library carries out; {} not: {}.",
+            subject(&there),
+            if there.len() == 1 { "is" } else { "are" },
+            format_args!("{} {}", rank_words(&ranks), if ranks.len() == 1 { "is" } else { "are" }),
+            whereabouts_of_all(seen, &absent)
+        );
+        found.push(Finding { kind: FindingKind::NotInCollective, ranks, sentence });
+    }
+    found
+}
+
+/// Whether all members of a communicator make this call together.
+fn is_collective(name: &str) -> bool {
+    let beginnings = [
+        "MPI_Barrier",
+        "MPI_Bcast",
+        "MPI_Reduce",
+        "MPI_Allreduce",
+        "MPI_Gather",
+        "MPI_Scatter",
+        "MPI_Allgather",
+        "MPI_Alltoall",
+        "MPI_Scan",
+        "MPI_Exscan",
+        "MPI_Comm_dup",
+        "MPI_Comm_split",
+        "MPI_Cart_create",
+        "MPI_Win_create",
+        "MPI_Win_allocate",
+        "MPI_Neighbor",
+        "MPI_File_open",
+    ];
+    beginnings.iter().any(|beginning| name.starts_with(beginning))
+}
+
+// ---- messages, and ends of processes ----
+
+/// Ranks that wait for one whose process has ended, or is in MPI_Finalize.
+fn exited(seen: &Observation, needs: &Needs) -> Vec<Finding> {
+    let mut found = Vec::new();
+    for (gone, view) in seen.ranks.iter().enumerate() {
+        if needs.told[gone] != Need::Gone {
+            continue;
+        }
+        let waiting = |place: &usize| match &needs.told[*place] {
+            Need::All(needed) => needed.contains(&gone),
+            _ => false,
+        };
+        let waiting: Vec<usize> = (0..seen.ranks.len()).filter(waiting).collect();
+        let Some(call) = waiting.first().and_then(|place| seen.ranks[*place].waits_in()) else { continue };
+        let ranks = ranks_of(seen, &waiting);
+        let state = whereabouts(view);
+        let sentence = format!(
+            "{} {} in {} for rank {}, but {state}.",
+            subject(&ranks),
+            waits(&ranks),
+            call.name,
+            view.rank
+        );
+        found.push(Finding { kind: FindingKind::Exited, ranks: vec![view.rank], sentence });
+    }
+    found
+}
+
+/// Ranks that wait for a message of a rank that does not wait itself.
+fn messages(seen: &Observation, needs: &Needs) -> Vec<Finding> {
+    let mut found = Vec::new();
+    for (place, view) in seen.ranks.iter().enumerate() {
+        let Some(call) = view.waits_in().filter(|call| call.collective.is_none()) else { continue };
+        let Need::All(needed) = &needs.told[place] else { continue };
+        let [other] = needed.as_slice() else { continue };
+        if needs.told[*other] != Need::Nothing {
+            continue;
+        }
+        let sentence = format!(
+            "Rank {} waits in {}: of rank {}, {}.",
+            view.rank,
+            call_words(call),
+            seen.ranks[*other].rank,
+            whereabouts(&seen.ranks[*other])
+        );
+        found.push(Finding { kind: FindingKind::Message, ranks: vec![seen.ranks[*other].rank], sentence });
+    }
+    found
+}

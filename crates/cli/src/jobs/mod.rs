@@ -1,0 +1,28 @@
+//! Jobs that run under evenkeel on this machine, seen from outside: which there are, what each rank is in,
+//! and which ranks hold up the others.
+//!
+//! ```text
+//! discovery     finds jobs: the processes of this user that map a segment
+//! process       what the kernel says about a process
+//! rank          what a rank is in: its line in the segment, put into words that people know
+//! observation   all ranks of a job, looked at twice
+//! traffic       whether a message may be under way
+//! waiting       which rank needs which, from an observation
+//! wait_graph    which ranks wait for ever (pure)
+//! findings      the sentences about ranks that hold up others
+//! ```
+//!
+//! Everything here only reads, by `/proc` and `process_vm_readv`: the job notices nothing. A deadlock is
+//! claimed only if it is proved; where something is unknown, nothing is claimed.
+//!
+//! May use: [`errors`](crate::errors), the segment, the crate of texts. Must never: write to a job, stop it,
+//! or take a slow job for one that hangs.
+
+pub mod discovery;
+pub mod findings;
+pub mod observation;
+pub mod process;
+pub mod rank;
+pub mod traffic;
+pub mod wait_graph;
+pub mod waiting;

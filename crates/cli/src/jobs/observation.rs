@@ -1,0 +1,145 @@
+//! All ranks of a job, looked at twice.
+//!
+//! A rank whose line has the same version both times was in the same call all the time in between. So at some
+//! moment between the two looks, all such ranks were in their calls together: what follows from that is
+//! proved, however long the looks take.
+
+use super::discovery::{Job, JobRank};
+use super::process::{self, Activity};
+use super::rank::{self, Call};
+use evenkeel_segment::call_line::Sight;
+use evenkeel_segment::identity::Stage;
+use std::time::Duration;
+
+/// Between the two looks: most calls of a job that goes on are over sooner.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
+
+/// Where a rank is.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Standing {
+    /// Its process has ended, after MPI_Finalize or not.
+    Exited {
+        /// It had done its part in everything.
+        finished: bool,
+    },
+    /// In no call of MPI that is known.
+    Outside,
+    /// In a call all the time between the looks.
+    Waiting(Call),
+    /// In a call, but not all the time in the same one.
+    GoingOn(Option<Call>),
+}
+
+/// The messages of a rank that the MPI library carries, counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Traffic {
+    /// Sends that it has begun.
+    pub sends: u64,
+    /// Messages that it has received, and nonblocking receives that it has started.
+    pub receives: u64,
+    /// Nonblocking operations that are not complete.
+    pub pending: u64,
+    /// These numbers do not hold all.
+    pub is_uncountable: bool,
+    /// Something else than the ranks that it needs may end a wait.
+    pub is_unprovable: bool,
+}
+
+/// What is seen of a rank.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RankView {
+    /// Its rank in `MPI_COMM_WORLD`.
+    pub rank: u32,
+    /// Its process; None if it has ended.
+    pub pid: Option<u32>,
+    /// Where it is.
+    pub standing: Standing,
+    /// What the kernel says about it.
+    pub activity: Activity,
+    /// Its messages; None if their numbers have changed between the looks, or cannot be read.
+    pub traffic: Option<Traffic>,
+}
+
+impl RankView {
+    /// The call in which the rank was all the time.
+    pub fn waits_in(&self) -> Option<&Call> {
+        match &self.standing {
+            Standing::Waiting(call) => Some(call),
+            _ => None,
+        }
+    }
+}
+
+/// What is seen of a job.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Observation {
+    /// The ranks on this machine, in rank order.
+    pub ranks: Vec<RankView>,
+    /// How many ranks the job has, on all machines.
+    pub ranks_in_all: usize,
+}
+
+impl Observation {
+    /// Whether all ranks of the job are among those seen.
+    pub fn is_whole(&self) -> bool {
+        self.ranks.len() == self.ranks_in_all
+    }
+
+    /// The view of a rank of the world, by its place in `ranks`.
+    pub fn place_of(&self, rank: u32) -> Option<usize> {
+        self.ranks.binary_search_by_key(&rank, |view| view.rank).ok()
+    }
+}
+
+/// Looks at all ranks of a job. Takes a tenth of a second and some microseconds a rank.
+pub fn observe(job: &Job) -> Observation {
+    let look = |rank: &JobRank| job.segment.call(rank.place);
+    let first: Vec<Option<Sight>> = job.ranks.iter().map(look).collect();
+    std::thread::sleep(BETWEEN_LOOKS);
+    // Between the looks, so that it belongs to the calls that are the same at both.
+    let described: Vec<(Option<Call>, Activity)> =
+        job.ranks.iter().zip(&first).map(|(rank, sight)| describe(job, rank, sight.as_ref())).collect();
+    let last: Vec<Option<Sight>> = job.ranks.iter().map(look).collect();
+    let looks = first.into_iter().zip(last).zip(described);
+    let mut ranks: Vec<RankView> = job
+        .ranks
+        .iter()
+        .zip(looks)
+        .map(|(rank, ((first, last), (call, activity)))| view(job, rank, (first, last), call, activity))
+        .collect();
+    ranks.sort_unstable_by_key(|view| view.rank);
+    Observation { ranks, ranks_in_all: job.ranks_in_all }
+}
+
+fn describe(job: &Job, rank: &JobRank, sight: Option<&Sight>) -> (Option<Call>, Activity) {
+    let call = sight.and_then(|sight| sight.call).and_then(|call| rank::describe(job, rank, &call));
+    (call, rank.pid.map_or(Activity::Exited, process::activity))
+}
+
+fn view(
+    job: &Job,
+    rank: &JobRank,
+    (first, last): (Option<Sight>, Option<Sight>),
+    call: Option<Call>,
+    activity: Activity,
+) -> RankView {
+    let is_same = matches!((first, last), (Some(first), Some(last)) if first.version == last.version);
+    let standing = match (activity == Activity::Exited, last.and_then(|sight| sight.call)) {
+        (true, _) => Standing::Exited { finished: rank.stage == Stage::Left },
+        (false, Some(now)) => match call {
+            Some(call) if is_same => Standing::Waiting(call),
+            _ => Standing::GoingOn(rank::describe(job, rank, &now)),
+        },
+        (false, None) if is_same => Standing::Outside,
+        (false, None) => Standing::GoingOn(None),
+    };
+    let traffic = |sight: Sight| Traffic {
+        sends: sight.sends,
+        receives: sight.receives,
+        pending: sight.pending,
+        is_uncountable: sight.is_uncountable,
+        is_unprovable: sight.is_unprovable,
+    };
+    let traffic = first.map(traffic).filter(|first| last.map(traffic) == Some(*first));
+    RankView { rank: rank.rank, pid: rank.pid, standing, activity, traffic }
+}

@@ -1,0 +1,76 @@
+//! Where the shim says which MPI call this process is in, for those who look from outside (`evenkeel where`).
+
+use evenkeel_engine::process::Process;
+use evenkeel_segment::call_line::{self, CALL_WORDS};
+use evenkeel_segment::sync::Words;
+use evenkeel_segment::{Mapped, identity};
+
+/// The lines of this process. `shims/src/process/call_line.h` says how they are written; the engine writes
+/// those of its own waits.
+#[repr(C)]
+pub struct CallLine {
+    /// Modulo 4: 0 outside MPI, 2 in a call; odd while the rest is written.
+    pub version: u64,
+    /// Address of the name of the call.
+    pub name: u64,
+    /// The handle of its communicator; 0 if it is not known.
+    pub comm: u64,
+    /// Rank that it sends to or receives from.
+    pub peer: i32,
+    /// Tag that it sends or receives.
+    pub tag: i32,
+    /// Messages that this process has begun to send through the host library.
+    pub sends: u64,
+    /// Messages that it has received through it, and nonblocking receives that it has started.
+    pub receives: u64,
+    /// Nonblocking sends and receives of the host library's that are not complete.
+    pub pending: u64,
+    /// 1 once the three numbers do not hold all that may be under way, 2 if nothing is to be concluded from a
+    /// wait, because another thread or a fault may end it.
+    pub uncountable: u64,
+    /// The engine's.
+    pub wait: [u64; 8],
+}
+
+const _: () = assert!(size_of::<CallLine>() == CALL_WORDS * 8);
+
+/// Returns the lines of this process, or NULL if it takes no part.
+#[unsafe(no_mangle)]
+pub extern "C" fn ek_own_call_line() -> *mut CallLine {
+    let Some(node) = Process::get().and_then(Process::node) else { return std::ptr::null_mut() };
+    let lines: Mapped = node.segment.at(call_line::offset(node.local_rank));
+    std::ptr::from_ref(lines.word(0)).cast_mut().cast()
+}
+
+/// Where others find what the shim knows of a communicator by its handle: addresses, and offsets in bytes.
+#[repr(C)]
+pub struct CommTable {
+    /// The table: addresses of entries, and zeros.
+    pub entries: u64,
+    /// How many places it has.
+    pub places: u64,
+    /// The handle of MPI_COMM_WORLD.
+    pub world: u64,
+    /// In an entry: its handle, 8 bytes.
+    pub handle_at: u64,
+    /// Its size, 4 bytes.
+    pub size_at: u64,
+    /// The address of the world ranks of its members, 4 bytes each.
+    pub members_at: u64,
+    /// Its name, in 32 bytes, ended by a zero byte.
+    pub name_at: u64,
+    /// MPI_ANY_SOURCE.
+    pub any_source: i32,
+    /// MPI_ANY_TAG.
+    pub any_tag: i32,
+    /// MPI_PROC_NULL.
+    pub proc_null: i32,
+}
+
+/// Tells others where they find what the shim knows of communicators. `table` must stay as it is.
+#[unsafe(no_mangle)]
+pub extern "C" fn ek_publish_comm_table(table: *const CommTable) {
+    if let Some(node) = Process::get().and_then(Process::node) {
+        identity::introduce_communicators(&node.segment, node.local_rank, table as u64);
+    }
+}
