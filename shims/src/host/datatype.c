@@ -1,5 +1,6 @@
 #include "host/datatype.h"
 #include "host/hash.h"
+#include "host/known_types.h"
 #include <string.h>
 
 enum { TABLE_BITS = 9, TABLE_SIZE = 1 << TABLE_BITS };
@@ -20,13 +21,17 @@ static size_t place_of(uintptr_t handle)
 /* Optional types that this library lacks are null handles, or handles without a size. */
 static void add(char type_class, MPI_Datatype type)
 {
-    MPI_Count size = 0, lower_bound = 0, extent = 0;
-    if (!type || type == ek_handles.type_null || ek_host.Type_size_x(type, &size) || size <= 0 ||
-        ek_host.Type_get_extent_x(type, &lower_bound, &extent) || lower_bound != 0)
+    ek_type_bounds b = {0};
+    if (!type || type == ek_handles.type_null || ek_type_bounds_of(type, &b) || b.size <= 0 ||
+        b.lower_bound != 0)
         return;
+    const MPI_Count size = b.size, extent = b.extent;
     ek_type *t = &table[place_of((uintptr_t)type)];
     *t = (ek_type){.handle = (uintptr_t)type,
-                   .layout = {.type = type, .size = size, .extent = extent},
+                   .layout = {.type = type,
+                              .size = size,
+                              .extent = extent,
+                              .map = size == extent ? NULL : ek_type_map_read(type, &b)},
                    .predefined = true,
                    .contiguous = size == extent,
                    .type_class = type_class};
@@ -234,6 +239,13 @@ const ek_type *ek_type_of(MPI_Datatype type, ek_type *scratch)
     MPI_Count lower_bound;
     memset(scratch, 0, sizeof *scratch);
     ek_layout *layout = &scratch->layout;
+    const ek_known_type *known = ek_known_type_of(type);
+    if (EK_LIKELY(known != NULL)) {
+        scratch->handle = handle;
+        scratch->contiguous = known->contiguous;
+        *layout = (ek_layout){.type = type, .size = known->size, .extent = known->extent, .map = known->map};
+        return scratch;
+    }
     if (ek_host.Type_size_x(type, &layout->size) ||
         ek_host.Type_get_extent_x(type, &lower_bound, &layout->extent) || layout->size < 0)
         return NULL;

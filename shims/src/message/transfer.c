@@ -46,6 +46,8 @@ static void drop(ek_transfer *t)
     free(t->packed);
     if (t->owns_type)
         ek_host.Type_free(&t->layout.type);
+    if (t->holds_map)
+        ek_type_map_release(t->layout.map);
     *t = (ek_transfer){0};
 }
 
@@ -108,7 +110,10 @@ static int prepare_receive(ek_transfer *t, void *buf, MPI_Count count, MPI_Datat
     if (!(t->packed = malloc(elements.bytes)))
         return MPI_ERR_NO_MEM;
     /* The program may free the type while the receive is under way. */
-    if (!elements.type->predefined && !(t->owns_type = !ek_host.Type_dup(type, &t->layout.type))) {
+    if (t->layout.map) {
+        ek_type_map_hold(t->layout.map);
+        t->holds_map = true;
+    } else if (!elements.type->predefined && !(t->owns_type = !ek_host.Type_dup(type, &t->layout.type))) {
         drop(t);
         return MPI_ERR_TYPE;
     }
@@ -155,6 +160,10 @@ int ek_transfer_receive_matched(ek_transfer *t, const ek_comm_entry *e, void *bu
 static int unpack(const ek_transfer *t, size_t bytes)
 {
     const ek_layout *layout = &t->layout;
+    if (layout->map) {
+        ek_type_map_unpack(layout->map, t->packed, bytes, t->buffer, (size_t)t->count, 0);
+        return MPI_SUCCESS;
+    }
     MPI_Count whole = (MPI_Count)bytes / layout->size;
     size_t rest = bytes % (size_t)layout->size;
     int code = ek_unpack(t->packed, whole, layout, t->buffer);

@@ -14,6 +14,7 @@ typedef struct ek_transfer {
     MPI_Count count;
     ek_layout layout;
     bool owns_type; /* the layout's type is a duplicate, to be freed */
+    bool holds_map; /* the layout's map is to be released */
 } ek_transfer;
 
 typedef enum ek_send_mode { EK_STANDARD, EK_SYNCHRONOUS, EK_BUFFERED } ek_send_mode;

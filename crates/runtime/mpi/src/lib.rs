@@ -5,11 +5,11 @@
 //! module for each thing that a shim deals with: [`world`] (start and end), [`nodes`] (agents of several
 //! nodes), [`communicator`], [`collective`], [`request`] (nonblocking collectives), [`deferral`] (deferred
 //! barriers), [`message`] (point-to-point messages), [`host_message`] (those that are left to the host),
-//! [`pause`] (the shim's own waits) and [`record`] (the report at the end). [`codes`] has the return codes
-//! that say more than yes or no.
+//! [`type_map`] (where the bytes of datatypes lie), [`pause`] (the shim's own waits) and [`record`] (the
+//! report at the end). [`codes`] has the return codes that say more than yes or no.
 //!
-//! May use: engine, options, output-file, record, report. Must never: know an MPI handle, which only the
-//! shims do (`shims/src`), or decide anything that the engine could decide.
+//! May use: engine, layout, options, output-file, record, report. Must never: know an MPI handle, which only
+//! the shims do (`shims/src`), or decide anything that the engine could decide.
 
 mod codes;
 mod collective;
@@ -24,4 +24,5 @@ mod pause;
 mod record;
 mod request;
 mod text;
+mod type_map;
 mod world;
