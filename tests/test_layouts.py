@@ -1,5 +1,7 @@
 """Messages of random datatypes that evenkeel carries, against the library's MPI_Pack and MPI_Unpack."""
 
+import re
+
 import pytest
 
 from test_messages import OWN, messages_carried
@@ -32,3 +34,11 @@ def test_the_same_holds_if_ranks_cannot_read_the_memory_of_others(openmpi4):
 def test_the_library_keeps_the_same_rules(mpi):
     """This shows that the program demands nothing that MPI does not."""
     run_layouts(mpi, 200, 1, "truncate=0", env=None, shim=False)
+
+
+def test_a_handle_that_is_used_again_means_its_new_layout(mpi, report):
+    """A type is forgotten when it is freed: its successor has the same handle."""
+    outcome = mpi.run(mpi.build("reused_types.c"), 2, env=OWN, report=report).ok()
+    reused = [int(count) for count in re.findall(r"reused (\d+) wrong 0", outcome.out)]
+    assert len(reused) == 2 and min(reused) > 50, outcome.text
+    assert messages_carried(outcome)[0] >= 200, outcome.text
