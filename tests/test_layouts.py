@@ -1,4 +1,4 @@
-"""Messages of random datatypes that evenkeel carries, against the library's MPI_Pack and MPI_Unpack."""
+"""Messages of random datatypes that evenkeel carries, against an interpretation of their type maps."""
 
 import re
 
@@ -6,25 +6,26 @@ import pytest
 
 from test_messages import OWN, messages_carried
 
-LIBRARIES = ("openmpi4", "mpich4")
-
 
 def run_layouts(mpi, types, seed, *more, env=OWN, **options):
+    """Returns the outcome, and the share of messages that are as the library packs them, but wrong."""
     program = mpi.build("random_layouts.c")
-    # It ends programs for some types under MPICH 4, with or without evenkeel.
+    # It ends programs for some types under MPICH and Intel MPI, with or without evenkeel.
     elements = f"elements={int(mpi.family != 'mpich')}"
     outcome = mpi.run(program, 2, f"types={types}", f"seed={seed}", elements, *more, env=env, **options).ok()
-    assert " failures 0 " in outcome.out, outcome.text
-    return outcome
+    checks = re.search(r"RESULT checks (\d+) failures 0 ", outcome.out)
+    deviations = [int(count) for count in re.findall(r"rank \d deviations (\d+)", outcome.out)]
+    assert checks and len(deviations) == 2, outcome.text
+    return outcome, sum(deviations) / int(checks[1])
 
 
-# With seed 2, MPI_Unpack of Open MPI 4 ends the program, with or without evenkeel.
-@pytest.mark.parametrize("seed", [1, 3])
-def test_messages_of_random_datatypes_have_the_bytes_that_the_library_packs(mpi, seed, report):
-    if mpi.name not in LIBRARIES and seed > 1:
-        pytest.skip("more types are tested under Open MPI 4 and MPICH 4")
-    outcome = run_layouts(mpi, 1500, seed, report=report)
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_messages_of_random_datatypes_have_the_bytes_that_their_type_maps_say(mpi, seed, report):
+    outcome, deviating = run_layouts(mpi, 1500, seed, report=report)
     assert messages_carried(outcome)[0] > 5000, outcome.text
+    # Types whose bounds the library gives wrongly, as Open MPI does for MPI_Type_vector(7, 1, -1), are left to
+    # it. Of the libraries' other errors none may come through: Open MPI 5 moves every hundredth type wrongly.
+    assert deviating < 1 / 1000, outcome.text
 
 
 def test_the_same_holds_if_ranks_cannot_read_the_memory_of_others(openmpi4):
@@ -32,8 +33,10 @@ def test_the_same_holds_if_ranks_cannot_read_the_memory_of_others(openmpi4):
 
 
 def test_the_library_keeps_the_same_rules(mpi):
-    """This shows that the program demands nothing that MPI does not."""
-    run_layouts(mpi, 200, 1, "truncate=0", env=None, shim=False)
+    """This shows that the program demands nothing that MPI does not, errors of the libraries aside."""
+    mixed = f"mixed={int(mpi.name != 'mpich4')}"
+    outcome, deviating = run_layouts(mpi, 500, 1, "alone=1", "truncate=0", mixed, env=None, shim=False)
+    assert deviating < 1 / 50, outcome.text
 
 
 def test_a_handle_that_is_used_again_means_its_new_layout(mpi, report):
