@@ -45,3 +45,25 @@ def test_a_handle_that_is_used_again_means_its_new_layout(mpi, report):
     reused = [int(count) for count in re.findall(r"reused (\d+) wrong 0", outcome.out)]
     assert len(reused) == 2 and min(reused) > 50, outcome.text
     assert messages_carried(outcome)[0] >= 200, outcome.text
+
+
+def run_collectives(mpi, ranks, rounds, *more, env=OWN, **options):
+    program = mpi.build("random_layout_collectives.c")
+    reversed_ = f"reversed={int(mpi.family != 'openmpi')}"
+    outcome = mpi.run(program, ranks, f"rounds={rounds}", reversed_, *more, env=env, **options).ok()
+    assert " failures 0 " in outcome.out, outcome.text
+    return outcome
+
+
+@pytest.mark.parametrize(("ranks", "seed"), [(2, 1), (3, 2), (5, 3)])
+def test_collectives_of_random_datatypes_have_the_bytes_that_their_type_maps_say(mpi, ranks, seed, report):
+    outcome = run_collectives(mpi, ranks, 1000, f"seed={seed}", report=report)
+    assert "deviations 0" in outcome.out, outcome.text
+    for operation in ("bcast", "allgather", "alltoallw", "scan"):
+        assert outcome.operations(operation), f"the library carried {operation}"
+
+
+def test_the_library_moves_the_same_data_in_collectives(mpi):
+    outcome = run_collectives(mpi, 3, 500, "alone=1", env=None, shim=False)
+    deviations = [int(count) for count in re.findall(r"rank \d deviations (\d+)", outcome.out)]
+    assert len(deviations) == 3 and sum(deviations) < 500 * 3 / 50, outcome.text

@@ -1,12 +1,15 @@
 /* Collectives of random datatypes, byte by byte against an interpretation of their type maps.
  *
- *   random_layout_collectives [rounds=1000] [first=0] [seed=1] [alone=0]
+ *   random_layout_collectives [rounds=1000] [first=0] [seed=1] [reversed=1] [alone=0]
  *
  * Ranks send and receive the same bytes in two layouts. Nonblocking ones are freed while they are under way,
  * and their handles are used again.
  *
+ * reversed=0: without types that Open MPI takes for others.
+ *
  * alone=1: the library carries the collectives out by itself. Both layouts are then the same, as libraries
- * cannot do with different ones what MPI allows, and what they move wrongly is counted as deviations. */
+ * cannot do with different ones what MPI allows, and what they move wrongly is counted as deviations. There are no reductions, in which some libraries
+ * overwrite memory that is not theirs. */
 #include "random_types.h"
 
 enum { MOST_BYTES = 12000, DEEPEST = 3, MOST_RANKS = 8 };
@@ -267,14 +270,13 @@ static void test_round(uint64_t seed, long number, MPI_Op op)
     side a, b;
     make_sides(&r, &a, &b);
     round_data d = {.seed = mix3(seed, (uint64_t)number, 4), .op = op};
-    int can_swap = !a.many.overlaps, is_swapped = one_in(&r, 2), swaps_odd = one_in(&r, 2);
-    d.kind = below(&r, KINDS);
+    int can_swap = !a.many.overlaps, is_swapped = one_in(&r, 2);
+    d.kind = below(&r, library_is_alone ? REDUCE : KINDS);
     d.root = below(&r, world_size);
     d.nonblocking = one_in(&r, 2);
     int is_reduction = d.kind >= REDUCE, frees = one_in(&r, 2);
     d.in_place = one_in(&r, 4) && d.kind != BCAST && d.kind != SCATTER && d.kind != SCATTERV;
     int rooted = d.kind == GATHER || d.kind == GATHERV || d.kind == REDUCE;
-    (void)swaps_odd;
     d.out = is_reduction ? &b : can_swap && is_swapped ? &b : &a;
     d.in = is_reduction ? &b : d.out == &a ? &b : &a;
     if (d.in_place && rooted) /* only at the root: all send what a root in place would have */
@@ -322,6 +324,7 @@ int main(int argc, char **argv)
     long rounds = number(argc, argv, "rounds", 1000), first = number(argc, argv, "first", 0);
     uint64_t seed = (uint64_t)number(argc, argv, "seed", 1);
     library_is_alone = (int)number(argc, argv, "alone", 0);
+    may_be_reversed = (int)number(argc, argv, "reversed", 1);
     MPI_Op_create(add_bytes, 1, &op);
     for (long i = first; i < first + rounds; i++)
         test_round(seed, i, op);

@@ -25,6 +25,9 @@ typedef struct base_type {
     int bytes;
 } base_type;
 
+/* Whether MPI_Type_vector(n, k, -k) may be. Open MPI takes it for n * k elements in ascending order. */
+static int may_be_reversed = 1;
+
 /* The base of types with elements of different predefined types. */
 static const base_type MIXED = {(MPI_Datatype)0, 0};
 
@@ -239,6 +242,8 @@ static inline void make_strided(rng *r, mapped_type *t, const mapped_type *inner
 {
     int blocks = 1 + below(r, 9), length = 1 + below(r, 3);
     int stride = (length + below(r, 3)) * (one_in(r, 3) ? -1 : 1);
+    if (!may_be_reversed && stride == -length)
+        stride--;
     MPI_Aint bytes = is_by_bytes ? length * inner->extent + below(r, 4) * 8 : stride * inner->extent;
     if (is_by_bytes)
         MPI_Type_create_hvector(blocks, length, bytes, inner->type, &t->type);
