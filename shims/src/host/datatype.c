@@ -225,23 +225,15 @@ static bool is_provably_contiguous(MPI_Datatype type, int depth)
     return contiguous;
 }
 
-const ek_type *ek_type_of(MPI_Datatype type, ek_type *scratch)
+/* Fills in what is to be known of a type of the program's own, whose handle is not in the table. */
+static __attribute__((noinline)) const ek_type *examine(MPI_Datatype type, ek_type *scratch)
 {
-    uintptr_t handle = (uintptr_t)type;
-    const ek_type *found = &table[ek_hash(handle, TABLE_BITS)];
-    if (EK_LIKELY(found->handle == handle && handle))
-        return found;
-    if (!handle || type == ek_handles.type_null)
-        return NULL;
-    found = &table[place_of(handle)];
-    if (found->handle)
-        return found;
     MPI_Count lower_bound;
     memset(scratch, 0, sizeof *scratch);
     ek_layout *layout = &scratch->layout;
+    scratch->handle = (uintptr_t)type;
     const ek_known_type *known = ek_known_type_of(type);
     if (EK_LIKELY(known != NULL)) {
-        scratch->handle = handle;
         scratch->contiguous = known->contiguous;
         *layout = (ek_layout){.type = type, .size = known->size, .extent = known->extent, .map = known->map};
         return scratch;
@@ -250,10 +242,31 @@ const ek_type *ek_type_of(MPI_Datatype type, ek_type *scratch)
         ek_host.Type_get_extent_x(type, &lower_bound, &layout->extent) || layout->size < 0)
         return NULL;
     layout->type = type;
-    scratch->handle = handle;
     scratch->contiguous = lower_bound == 0 && layout->size == layout->extent && layout->size > 0 &&
                           is_provably_contiguous(type, 0);
     return scratch;
+}
+
+/* Of a handle that is not at `at`, where the table would have it if no two had the same hash. */
+static __attribute__((noinline)) const ek_type *search(MPI_Datatype type, ek_type *scratch, const ek_type *at)
+{
+    const uintptr_t handle = (uintptr_t)type;
+    while (at->handle) {
+        if (++at == table + TABLE_SIZE)
+            at = table;
+        if (at->handle == handle && handle)
+            return at;
+    }
+    return !handle || type == ek_handles.type_null ? NULL : examine(type, scratch);
+}
+
+const ek_type *ek_type_of(MPI_Datatype type, ek_type *scratch)
+{
+    const uintptr_t handle = (uintptr_t)type;
+    const ek_type *found = &table[ek_hash(handle, TABLE_BITS)];
+    if (EK_LIKELY(found->handle == handle && handle))
+        return found;
+    return search(type, scratch, found);
 }
 
 bool ek_elements_measure(ek_elements *elements, MPI_Count count, MPI_Datatype type)
