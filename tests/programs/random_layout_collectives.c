@@ -8,12 +8,27 @@
  * reversed=0: without types that Open MPI takes for others.
  *
  * alone=1: the library carries the collectives out by itself. Both layouts are then the same, as libraries
- * cannot do with different ones what MPI allows, and what they move wrongly is counted as deviations. There are no reductions, in which some libraries
- * overwrite memory that is not theirs. */
+ * cannot do with different ones what MPI allows, and what they move wrongly is counted as deviations. There
+ * are no reductions, in which some libraries overwrite memory that is not theirs. */
 #include "random_types.h"
 
 enum { MOST_BYTES = 12000, DEEPEST = 3, MOST_RANKS = 8 };
-enum { BCAST, GATHER, SCATTER, ALLGATHER, ALLTOALL, GATHERV, SCATTERV, ALLGATHERV, ALLTOALLV, ALLTOALLW, REDUCE, ALLREDUCE, SCAN, KINDS };
+enum {
+    BCAST,
+    GATHER,
+    SCATTER,
+    ALLGATHER,
+    ALLTOALL,
+    GATHERV,
+    SCATTERV,
+    ALLGATHERV,
+    ALLTOALLV,
+    ALLTOALLW,
+    REDUCE,
+    ALLREDUCE,
+    SCAN,
+    KINDS
+};
 
 /* How one rank's data lie: blocks of so many elements at each rank's place. */
 typedef struct side {
@@ -83,7 +98,8 @@ static void make_sides(rng *r, side *a, side *b)
                 return;
             }
             if (random_layout(r, base, DEEPEST, 1, MOST_BYTES, &a->l)) {
-                int of_a = a->l.size / a->l.count, of_b = b->l.size / b->l.count, g = greatest_divisor(of_a, of_b);
+                int of_a = a->l.size / a->l.count, of_b = b->l.size / b->l.count,
+                    g = greatest_divisor(of_a, of_b);
                 int all = of_a / g * of_b;
                 if (all <= MOST_BYTES) {
                     int times = 1 + below(r, MOST_BYTES / all > 3 ? 3 : MOST_BYTES / all);
@@ -199,14 +215,13 @@ static void expect_all(round_data *d)
 }
 
 /* Starts or carries out the collective. */
-#define CALL(name, nonblocking_name, ...)                                                         \
-    do {                                                                        \
-        if (d->nonblocking)                                                     \
-            EXPECT_OK(MPI_##nonblocking_name(__VA_ARGS__, MPI_COMM_WORLD, request));       \
-        else                                                                    \
-            EXPECT_OK(MPI_##name(__VA_ARGS__, MPI_COMM_WORLD));                 \
+#define CALL(name, nonblocking_name, ...)                                            \
+    do {                                                                             \
+        if (d->nonblocking)                                                          \
+            EXPECT_OK(MPI_##nonblocking_name(__VA_ARGS__, MPI_COMM_WORLD, request)); \
+        else                                                                         \
+            EXPECT_OK(MPI_##name(__VA_ARGS__, MPI_COMM_WORLD));                      \
     } while (0)
-
 
 static void call(round_data *d, MPI_Request *request)
 {
@@ -215,7 +230,12 @@ static void call(round_data *d, MPI_Request *request)
     static MPI_Datatype out_types[MOST_RANKS], in_types[MOST_RANKS];
     const layout *o = &d->out->l, *i = &d->in->l;
     int root = d->root, is_root = world_rank == root;
-    const void *from = d->in_place && (d->kind >= ALLGATHER && d->kind != GATHERV && d->kind != SCATTERV && d->kind != REDUCE ? 1 : is_root) ? MPI_IN_PLACE : d->source.start;
+    const void *from =
+        d->in_place && (d->kind >= ALLGATHER && d->kind != GATHERV && d->kind != SCATTERV && d->kind != REDUCE
+                            ? 1
+                            : is_root)
+            ? MPI_IN_PLACE
+            : d->source.start;
     void *to = d->place.start;
     for (int r = 0; r < world_size; r++) {
         out_counts[r] = o->count, in_counts[r] = i->count;
@@ -231,17 +251,26 @@ static void call(round_data *d, MPI_Request *request)
             CALL(Bcast, Ibcast, to, i->count, i->type, root);
         return;
     case GATHER: CALL(Gather, Igather, from, o->count, o->type, to, i->count, i->type, root); return;
-    case SCATTER: CALL(Scatter, Iscatter, d->source.start, o->count, o->type, to, i->count, i->type, root); return;
+    case SCATTER:
+        CALL(Scatter, Iscatter, d->source.start, o->count, o->type, to, i->count, i->type, root);
+        return;
     case ALLGATHER: CALL(Allgather, Iallgather, from, o->count, o->type, to, i->count, i->type); return;
     case ALLTOALL: CALL(Alltoall, Ialltoall, from, o->count, o->type, to, i->count, i->type); return;
-    case GATHERV: CALL(Gatherv, Igatherv, from, o->count, o->type, to, in_counts, in_at, i->type, root); return;
-    case SCATTERV: CALL(Scatterv, Iscatterv, d->source.start, out_counts, out_at, o->type, to, i->count, i->type, root); return;
-    case ALLGATHERV: CALL(Allgatherv, Iallgatherv, from, o->count, o->type, to, in_counts, in_at, i->type); return;
+    case GATHERV:
+        CALL(Gatherv, Igatherv, from, o->count, o->type, to, in_counts, in_at, i->type, root);
+        return;
+    case SCATTERV:
+        CALL(Scatterv, Iscatterv, d->source.start, out_counts, out_at, o->type, to, i->count, i->type, root);
+        return;
+    case ALLGATHERV:
+        CALL(Allgatherv, Iallgatherv, from, o->count, o->type, to, in_counts, in_at, i->type);
+        return;
     case ALLTOALLV:
         CALL(Alltoallv, Ialltoallv, from, out_counts, out_at, o->type, to, in_counts, in_at, i->type);
         return;
     case ALLTOALLW:
-        CALL(Alltoallw, Ialltoallw, from, out_counts, out_bytes, out_types, to, in_counts, in_bytes, in_types);
+        CALL(Alltoallw, Ialltoallw, from, out_counts, out_bytes, out_types, to, in_counts, in_bytes,
+             in_types);
         return;
     case REDUCE: CALL(Reduce, Ireduce, from, to, i->count, i->type, d->op, root); return;
     case ALLREDUCE: CALL(Allreduce, Iallreduce, from, to, i->count, i->type, d->op); return;
@@ -306,8 +335,8 @@ static void test_round(uint64_t seed, long number, MPI_Op op)
         if (library_is_alone)
             deviations++;
         else
-            fail("round %ld: other bytes (kind %d, root %d, in place %d, nonblocking %d, freed %d, %d bytes)", number,
-                 d.kind, d.root, d.in_place, d.nonblocking, frees, d.in->l.size);
+            fail("round %ld: other bytes (kind %d, root %d, in place %d, nonblocking %d, freed %d, %d bytes)",
+                 number, d.kind, d.root, d.in_place, d.nonblocking, frees, d.in->l.size);
     }
     checks++;
     free(d.source.block);

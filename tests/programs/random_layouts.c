@@ -7,12 +7,12 @@
  *
  * elements=0: MPI_Get_elements is not called. It ends programs for some types under MPICH 4.
  *
- * mixed=0: all elements of a type are of the same predefined type. MPICH 4 by itself takes some large messages
- * of several types for truncated ones.
+ * mixed=0: all elements of a type are of the same predefined type. MPICH 4 by itself takes some large
+ * messages of several types for truncated ones.
  *
  * alone=1: the library carries the messages by itself. Libraries move some types wrongly: these are counted
- * as deviations, not as failures. Without it, a deviation is a message whose bytes are those that MPI_Pack and
- * MPI_Unpack of the library make, and not those of the type map: evenkeel left its type to the library.
+ * as deviations, not as failures. Without it, a deviation is a message whose bytes are those that MPI_Pack
+ * and MPI_Unpack of the library make, and not those of the type map: evenkeel left its type to the library.
  *
  * Both ranks make the same types and the same data, so the receiver knows what must come. Types are freed
  * while messages of theirs are under way, and their handles are used again. */

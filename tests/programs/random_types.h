@@ -194,9 +194,9 @@ static inline mapped_type make_array(rng *r, const mapped_type *inner)
     int rank = below(r, processes);
     if (is_darray) {
         for (int i = n - 1, rest = rank; i >= 0; rest /= grid[i], i--)
-            parts[i] =
-                distributed(kinds[i], arguments[i], sizes[i], grid[i], rest % grid[i], indices[i]);
-        MPI_Type_create_darray(processes, rank, n, sizes, kinds, arguments, grid, order, inner->type, &t.type);
+            parts[i] = distributed(kinds[i], arguments[i], sizes[i], grid[i], rest % grid[i], indices[i]);
+        MPI_Type_create_darray(processes, rank, n, sizes, kinds, arguments, grid, order, inner->type,
+                               &t.type);
     } else {
         for (int i = 0; i < n; i++)
             for (int k = 0; k < parts[i]; k++)
