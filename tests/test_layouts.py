@@ -23,8 +23,8 @@ def run_layouts(mpi, types, seed, *more, env=OWN, **options):
 def test_messages_of_random_datatypes_have_the_bytes_that_their_type_maps_say(mpi, seed, report):
     outcome, deviating = run_layouts(mpi, 1500, seed, report=report)
     assert messages_carried(outcome)[0] > 5000, outcome.text
-    # Types whose bounds the library gives wrongly, as Open MPI those of MPI_Type_vector(7, 1, -1), are left to
-    # it. No other of its errors may come through: Open MPI 5 by itself moves every hundredth type wrongly.
+    # Types are left to the library if it gives wrong bounds, as Open MPI does for MPI_Type_vector(7, 1, -1).
+    # No other error of its may come through: Open MPI 5 by itself moves every hundredth type wrongly.
     assert deviating < 1 / 1000, outcome.text
 
 

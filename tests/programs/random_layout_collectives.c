@@ -9,7 +9,7 @@
  *
  * alone=1: the library carries the collectives out by itself. Both layouts are then the same, as libraries
  * cannot do with different ones what MPI allows, and what they move wrongly is counted as deviations. There
- * are no reductions, in which some libraries overwrite memory that is not theirs. */
+ * are no reductions, in which some libraries crash. */
 #include "random_types.h"
 
 enum { MOST_BYTES = 12000, DEEPEST = 3, MOST_RANKS = 8 };
