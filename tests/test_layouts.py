@@ -39,12 +39,21 @@ def test_the_library_keeps_the_same_rules(mpi):
     assert deviating < 1 / 50, outcome.text
 
 
-def test_a_handle_that_is_used_again_means_its_new_layout(mpi, report):
-    """A type is forgotten when it is freed: its successor has the same handle."""
-    outcome = mpi.run(mpi.build("reused_types.c"), 2, env=OWN, report=report).ok()
+@pytest.mark.parametrize("program", ["reused_types.c", "fortran_types.f90"])
+def test_a_handle_that_is_used_again_means_its_new_layout(mpi, program, report):
+    """A type is forgotten when it is freed, also by Fortran: its successor has the same handle."""
+    if program.endswith("f90") and not mpi.fc:
+        pytest.skip(f"{mpi.name} has no Fortran compiler here")
+    outcome = mpi.run(mpi.build(program), 2, env=OWN, report=report).ok()
     reused = [int(count) for count in re.findall(r"reused (\d+) wrong 0", outcome.out)]
     assert len(reused) == 2 and min(reused) > 50, outcome.text
     assert messages_carried(outcome)[0] >= 200, outcome.text
+
+
+def test_there_may_be_more_types_than_are_remembered(mpi, report):
+    outcome = mpi.run(mpi.build("many_types.c"), 2, env=OWN, report=report).ok()
+    assert " failures 0 " in outcome.out, outcome.text
+    assert messages_carried(outcome)[0] >= 2 * 32000, outcome.text
 
 
 def run_collectives(mpi, ranks, rounds, *more, env=OWN, **options):
