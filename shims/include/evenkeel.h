@@ -21,6 +21,9 @@
 /* One communicator. Only the engine knows its contents. */
 typedef struct ek_comm ek_comm;
 
+/* Where the bytes of a datatype's elements lie. Only the engine knows its contents. It is never changed. */
+typedef struct ek_type_map ek_type_map;
+
 /* A nonblocking collective from ek_start to ek_request_free. */
 typedef struct ek_request ek_request;
 
@@ -73,6 +76,67 @@ struct ek_call;
  The number of channels.
  */
 #define EK_CHANNELS 8
+
+/*
+ How a datatype is made, and the numbers that it is made with. Displacements of the indexed constructors
+ and of vectors are in extents, all others in bytes.
+ */
+typedef enum ek_type_constructor
+{
+    /*
+     The number of bytes.
+     */
+    EK_TYPE_CONSTRUCTOR_BYTES,
+    /*
+     The count.
+     */
+    EK_TYPE_CONSTRUCTOR_CONTIGUOUS,
+    /*
+     Count, block length, stride.
+     */
+    EK_TYPE_CONSTRUCTOR_VECTOR,
+    /*
+     The same, with a stride in bytes.
+     */
+    EK_TYPE_CONSTRUCTOR_HVECTOR,
+    /*
+     Count, block lengths, displacements.
+     */
+    EK_TYPE_CONSTRUCTOR_INDEXED,
+    /*
+     The same, with displacements in bytes.
+     */
+    EK_TYPE_CONSTRUCTOR_HINDEXED,
+    /*
+     Count, block length, displacements.
+     */
+    EK_TYPE_CONSTRUCTOR_INDEXED_BLOCK,
+    /*
+     The same, with displacements in bytes.
+     */
+    EK_TYPE_CONSTRUCTOR_HINDEXED_BLOCK,
+    /*
+     Count, block lengths, displacements in bytes; one type for each block.
+     */
+    EK_TYPE_CONSTRUCTOR_STRUCT,
+    /*
+     Number of dimensions; sizes, sizes of the part, starts; 0 for the order of C or 1 for that of Fortran.
+     */
+    EK_TYPE_CONSTRUCTOR_SUBARRAY,
+    /*
+     Processes, rank, number of dimensions; sizes; distributions (0 none, 1 block, 2 cyclic); their
+     arguments (-1: the default); processes in each dimension; the order.
+     */
+    EK_TYPE_CONSTRUCTOR_DARRAY,
+    /*
+     Lower bound, extent.
+     */
+    EK_TYPE_CONSTRUCTOR_RESIZED,
+    /*
+     Lower bound, extent: as the library has them, which may add to those of the bytes to align them.
+     */
+    EK_TYPE_CONSTRUCTOR_ALIGNED,
+} ek_type_constructor;
 
 /*
  One of the 17 collectives of MPI. The numbers are those of C's `enum ek_kind`.
@@ -973,6 +1037,61 @@ bool ek_host_request_find(size_t handle, struct ek_host_request *request);
  `ek_host_request_find` does.
  */
 bool ek_host_request_remove(size_t handle, struct ek_host_request *request);
+
+/*
+ Makes a map. Returns NULL if it is too complex, or if the numbers contradict each other. To be released.
+ */
+const ek_type_map *ek_type_map_make(enum ek_type_constructor constructor,
+                                    const int64_t *numbers,
+                                    size_t numbers_count,
+                                    const ek_type_map *const *inner,
+                                    size_t inner_count);
+
+/*
+ Keeps a map until it is released once more.
+ */
+void ek_type_map_hold(const ek_type_map *map);
+
+/*
+ Releases a map. The caller may not use it any more.
+ */
+void ek_type_map_release(const ek_type_map *map);
+
+/*
+ Whether the elements are what the library says of them: so many bytes each, in these bounds.
+ */
+bool ek_type_map_fits(const ek_type_map *map,
+                      int64_t bytes,
+                      int64_t lower_bound,
+                      int64_t extent,
+                      int64_t true_lower_bound,
+                      int64_t true_extent);
+
+/*
+ Whether n elements are n times their bytes in ascending order, from the buffer's address on.
+ */
+bool ek_type_map_is_contiguous(const ek_type_map *map);
+
+/*
+ Packs `bytes` bytes of `count` elements, from byte `from` of all that they pack on. `elements` may be NULL
+ if displacements are addresses.
+ */
+void ek_type_map_pack(const ek_type_map *map,
+                      const void *elements,
+                      size_t count,
+                      size_t from,
+                      void *packed,
+                      size_t bytes);
+
+/*
+ Unpacks `bytes` bytes to `count` elements, from byte `from` of all that they pack on.
+ */
+void ek_type_map_unpack(const ek_type_map *map,
+                        const void *packed,
+                        size_t bytes,
+                        void *elements,
+                        size_t count,
+                        size_t from);
 
 /*
  Pauses between two polls of the shim: spins, yields or sleeps as the policy says.

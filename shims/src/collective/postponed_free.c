@@ -53,6 +53,8 @@ bool ek_postpone_op_free(MPI_Op op)
 bool ek_postpone_type_free(MPI_Datatype type)
 {
     ek_type scratch;
+    if (!ek_process.collectives) /* or a type that was never used would be examined here */
+        return false;
     const ek_type *t = ek_type_of(type, &scratch);
     return t && !t->predefined && postpone((postponed){.type = type});
 }

@@ -1,5 +1,6 @@
 #include "host/datatype.h"
 #include "host/hash.h"
+#include "host/known_types.h"
 #include <string.h>
 
 enum { TABLE_BITS = 9, TABLE_SIZE = 1 << TABLE_BITS };
@@ -20,13 +21,17 @@ static size_t place_of(uintptr_t handle)
 /* Optional types that this library lacks are null handles, or handles without a size. */
 static void add(char type_class, MPI_Datatype type)
 {
-    MPI_Count size = 0, lower_bound = 0, extent = 0;
-    if (!type || type == ek_handles.type_null || ek_host.Type_size_x(type, &size) || size <= 0 ||
-        ek_host.Type_get_extent_x(type, &lower_bound, &extent) || lower_bound != 0)
+    ek_type_bounds b = {0};
+    if (!type || type == ek_handles.type_null || ek_type_bounds_of(type, &b) || b.size <= 0 ||
+        b.lower_bound != 0)
         return;
+    const MPI_Count size = b.size, extent = b.extent;
     ek_type *t = &table[place_of((uintptr_t)type)];
     *t = (ek_type){.handle = (uintptr_t)type,
-                   .layout = {.type = type, .size = size, .extent = extent},
+                   .layout = {.type = type,
+                              .size = size,
+                              .extent = extent,
+                              .map = size == extent ? NULL : ek_type_map_read(type, &b)},
                    .predefined = true,
                    .contiguous = size == extent,
                    .type_class = type_class};
@@ -220,28 +225,48 @@ static bool is_provably_contiguous(MPI_Datatype type, int depth)
     return contiguous;
 }
 
-const ek_type *ek_type_of(MPI_Datatype type, ek_type *scratch)
+/* Fills in what is to be known of a type of the program's own, whose handle is not in the table. */
+static __attribute__((noinline)) const ek_type *examine(MPI_Datatype type, ek_type *scratch)
 {
-    uintptr_t handle = (uintptr_t)type;
-    const ek_type *found = &table[ek_hash(handle, TABLE_BITS)];
-    if (EK_LIKELY(found->handle == handle && handle))
-        return found;
-    if (!handle || type == ek_handles.type_null)
-        return NULL;
-    found = &table[place_of(handle)];
-    if (found->handle)
-        return found;
     MPI_Count lower_bound;
     memset(scratch, 0, sizeof *scratch);
     ek_layout *layout = &scratch->layout;
+    scratch->handle = (uintptr_t)type;
+    const ek_known_type *known = ek_known_type_of(type);
+    if (EK_LIKELY(known != NULL)) {
+        scratch->contiguous = known->contiguous;
+        *layout = (ek_layout){.type = type, .size = known->size, .extent = known->extent, .map = known->map};
+        return scratch;
+    }
     if (ek_host.Type_size_x(type, &layout->size) ||
         ek_host.Type_get_extent_x(type, &lower_bound, &layout->extent) || layout->size < 0)
         return NULL;
     layout->type = type;
-    scratch->handle = handle;
     scratch->contiguous = lower_bound == 0 && layout->size == layout->extent && layout->size > 0 &&
                           is_provably_contiguous(type, 0);
     return scratch;
+}
+
+/* Of a handle that is not at `at`, where the table would have it if no two had the same hash. */
+static __attribute__((noinline)) const ek_type *search(MPI_Datatype type, ek_type *scratch, const ek_type *at)
+{
+    const uintptr_t handle = (uintptr_t)type;
+    while (at->handle) {
+        if (++at == table + TABLE_SIZE)
+            at = table;
+        if (at->handle == handle && handle)
+            return at;
+    }
+    return !handle || type == ek_handles.type_null ? NULL : examine(type, scratch);
+}
+
+const ek_type *ek_type_of(MPI_Datatype type, ek_type *scratch)
+{
+    const uintptr_t handle = (uintptr_t)type;
+    const ek_type *found = &table[ek_hash(handle, TABLE_BITS)];
+    if (EK_LIKELY(found->handle == handle && handle))
+        return found;
+    return search(type, scratch, found);
 }
 
 bool ek_elements_measure(ek_elements *elements, MPI_Count count, MPI_Datatype type)

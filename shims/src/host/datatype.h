@@ -1,4 +1,4 @@
-/* Datatypes: a table of the predefined ones, built once; the program's own are examined at each call. */
+/* Datatypes: a table of the predefined ones, built once, and the program's own. */
 #ifndef EK_HOST_DATATYPE_H
 #define EK_HOST_DATATYPE_H
 #include "evenkeel.h"
@@ -9,6 +9,7 @@
 typedef struct ek_layout {
     MPI_Datatype type;
     MPI_Count size, extent;
+    const ek_type_map *map; /* valid until the type is deleted; NULL: the host packs */
 } ek_layout;
 
 typedef struct ek_type {

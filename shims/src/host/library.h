@@ -30,8 +30,8 @@
     X(Isend) X(Issend) X(Irsend) X(Irecv) X(Imrecv) X(Mrecv) X(Improbe) X(Iprobe) X(Recv_init) X(Start)      \
     X(Status_set_cancelled) X(Status_set_elements_x)                                                         \
     X(Op_free) X(Pack) X(Unpack) X(Reduce_local)                                                             \
-    X(Type_commit) X(Type_create_hindexed) X(Type_dup) X(Type_free) X(Type_get_extent_x)                     \
-    X(Type_get_true_extent_x) X(Type_size_x)
+    X(Type_commit) X(Type_create_hindexed) X(Type_create_keyval) X(Type_dup) X(Type_free)                    \
+    X(Type_get_extent_x) X(Type_get_true_extent_x) X(Type_set_attr) X(Type_size_x)
 #ifdef EK_HAS_Pack_c
 #define EK_HOST_FUNCTIONS_BY_AGE(X)                                                                          \
     X(Isend_c) X(Issend_c) X(Irsend_c) X(Irecv_c) X(Imrecv_c)                                                \

@@ -82,6 +82,10 @@ int ek_pack(const void *elements, MPI_Count count, const ek_layout *layout, char
 {
     if (count == 0 || layout->size == 0)
         return MPI_SUCCESS;
+    if (layout->map) {
+        ek_type_map_pack(layout->map, elements, (size_t)count, 0, bytes, (size_t)(count * layout->size));
+        return MPI_SUCCESS;
+    }
     if (elements)
         return pack(elements, count, layout, bytes);
     ek_layout all;
@@ -97,6 +101,10 @@ int ek_unpack(const char *bytes, MPI_Count count, const ek_layout *layout, void 
 {
     if (count == 0 || layout->size == 0)
         return MPI_SUCCESS;
+    if (layout->map) {
+        ek_type_map_unpack(layout->map, bytes, (size_t)(count * layout->size), elements, (size_t)count, 0);
+        return MPI_SUCCESS;
+    }
     if (elements)
         return unpack(bytes, count, layout, elements);
     ek_layout all;

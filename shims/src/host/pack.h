@@ -1,4 +1,5 @@
-/* Elements with holes, in odd order or at absolute addresses: the host packs them into bytes and back. */
+/* Elements with holes, in odd order or at absolute addresses are packed into bytes and back: by their map,
+ * or, if their type is not understood, by the host. */
 #ifndef EK_HOST_PACK_H
 #define EK_HOST_PACK_H
 #include "host/datatype.h"

@@ -46,6 +46,8 @@ static void drop(ek_transfer *t)
     free(t->packed);
     if (t->owns_type)
         ek_host.Type_free(&t->layout.type);
+    else if (t->holds_map)
+        ek_type_map_release(t->layout.map);
     *t = (ek_transfer){0};
 }
 
@@ -98,9 +100,11 @@ static int prepare_receive(ek_transfer *t, void *buf, MPI_Count count, MPI_Datat
     ek_elements elements;
     if (!ek_elements_measure(&elements, count, type) || (elements.type->contiguous && !buf && elements.bytes))
         return EK_DECLINED;
+    const ek_layout *layout = &elements.type->layout;
     t->buffer = buf;
     t->count = count;
-    t->layout = elements.type->layout;
+    t->size = layout->size;
+    t->extent = layout->extent;
     *place = buf;
     *bytes = elements.bytes;
     if (elements.type->contiguous || !elements.bytes)
@@ -108,7 +112,12 @@ static int prepare_receive(ek_transfer *t, void *buf, MPI_Count count, MPI_Datat
     if (!(t->packed = malloc(elements.bytes)))
         return MPI_ERR_NO_MEM;
     /* The program may free the type while the receive is under way. */
-    if (!elements.type->predefined && !(t->owns_type = !ek_host.Type_dup(type, &t->layout.type))) {
+    if (layout->map) {
+        ek_type_map_hold(t->layout.map = layout->map);
+        t->holds_map = true;
+    } else if (elements.type->predefined) {
+        t->layout.type = type;
+    } else if (!(t->owns_type = !ek_host.Type_dup(type, &t->layout.type))) {
         drop(t);
         return MPI_ERR_TYPE;
     }
@@ -127,7 +136,8 @@ int ek_transfer_receive(ek_transfer *t, const ek_comm_entry *e, void *buf, MPI_C
     if (EK_LIKELY(is_plain(buf, count, type, &bytes))) {
         t->buffer = buf;
         t->count = count;
-        t->layout = plain.layout;
+        t->size = plain.layout.size;
+        t->extent = plain.layout.extent;
     } else {
         int code = prepare_receive(t, buf, count, type, &place, &bytes);
         if (code)
@@ -154,7 +164,12 @@ int ek_transfer_receive_matched(ek_transfer *t, const ek_comm_entry *e, void *bu
 /* Fewer bytes may have come than the buffer holds, and they may end within an element. */
 static int unpack(const ek_transfer *t, size_t bytes)
 {
-    const ek_layout *layout = &t->layout;
+    if (t->holds_map) {
+        ek_type_map_unpack(t->layout.map, t->packed, bytes, t->buffer, (size_t)t->count, 0);
+        return MPI_SUCCESS;
+    }
+    const ek_layout of_host = {.type = t->layout.type, .size = t->size, .extent = t->extent};
+    const ek_layout *layout = &of_host;
     MPI_Count whole = (MPI_Count)bytes / layout->size;
     size_t rest = bytes % (size_t)layout->size;
     int code = ek_unpack(t->packed, whole, layout, t->buffer);
@@ -172,7 +187,7 @@ static int unpack(const ek_transfer *t, size_t bytes)
     return code;
 }
 
-static size_t capacity(const ek_transfer *t) { return (size_t)(t->count * t->layout.size); }
+static size_t capacity(const ek_transfer *t) { return (size_t)(t->count * t->size); }
 
 int ek_transfer_get_status(const ek_transfer *t, MPI_Status *status)
 {
@@ -208,7 +223,7 @@ int ek_transfer_finish(ek_transfer *t, MPI_Status *status)
         return MPI_SUCCESS;
     }
     int code = MPI_SUCCESS;
-    bool is_packed_receive = t->layout.size && t->packed; /* its buffer may be MPI_BOTTOM */
+    bool is_packed_receive = t->size && t->packed; /* its buffer may be MPI_BOTTOM */
     if (m && is_packed_receive && !m->cancelled)
         code = unpack(t, m->bytes < capacity(t) ? m->bytes : capacity(t));
     if (m && m->truncated)

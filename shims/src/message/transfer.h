@@ -12,8 +12,13 @@ typedef struct ek_transfer {
     /* Of a receive: */
     void *buffer;
     MPI_Count count;
-    ek_layout layout;
-    bool owns_type; /* the layout's type is a duplicate, to be freed */
+    MPI_Count size, extent; /* of an element */
+    union {
+        MPI_Datatype type;      /* valid if owns_type, or if there are packed bytes and no map */
+        const ek_type_map *map; /* valid if holds_map */
+    } layout;
+    bool owns_type; /* the type is a duplicate, to be freed */
+    bool holds_map; /* the map is to be released */
 } ek_transfer;
 
 typedef enum ek_send_mode { EK_STANDARD, EK_SYNCHRONOUS, EK_BUFFERED } ek_send_mode;

@@ -3,6 +3,7 @@
 #include "gate/deferral.h"
 #include "gate/gate.h"
 #include "host/datatype.h"
+#include "host/known_types.h"
 #include "message/start.h"
 #include "process/call_line.h"
 #include "process/communicator.h"
@@ -169,6 +170,8 @@ static int open(const uint8_t *joined, int size, int rank)
         ek_world_report_faults();
     ek_world_set_end_hook(ek_launcher_end);
     ek_types_open();
+    if (!ek_process.is_threaded)
+        ek_known_types_open(&ek_process.collectives);
     ek_operators_open();
     int code = ek_host_progress_open();
     if (!code)

@@ -26,6 +26,7 @@ const MODULES: [&str; 11] = [
     "deferral",
     "message",
     "host_message",
+    "type_map",
     "pause",
     "call_line",
 ];
@@ -161,6 +162,26 @@ fn values() -> Vec<Assertion> {
     equal("EK_ALSO_AWAITED_NOTHING".into(), AlsoAwaited::Nothing as isize);
     equal("EK_ALSO_AWAITED_BARRIER".into(), AlsoAwaited::Barrier as isize);
     equal("EK_ALSO_AWAITED_HOST".into(), AlsoAwaited::Host as isize);
+    for (number, name) in [
+        "BYTES",
+        "CONTIGUOUS",
+        "VECTOR",
+        "HVECTOR",
+        "INDEXED",
+        "HINDEXED",
+        "INDEXED_BLOCK",
+        "HINDEXED_BLOCK",
+        "STRUCT",
+        "SUBARRAY",
+        "DARRAY",
+        "RESIZED",
+        "ALIGNED",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        equal(format!("EK_TYPE_CONSTRUCTOR_{name}"), number as isize);
+    }
     equal("EK_INTERFACE".into(), EK_INTERFACE as isize);
     equal("EK_DONE".into(), EK_DONE as isize);
     equal("EK_DECLINED".into(), EK_DECLINED as isize);

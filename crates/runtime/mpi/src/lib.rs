@@ -5,11 +5,12 @@
 //! module for each thing that a shim deals with: [`world`] (start and end), [`nodes`] (agents of several
 //! nodes), [`communicator`], [`collective`], [`request`] (nonblocking collectives), [`deferral`] (deferred
 //! barriers), [`message`] (point-to-point messages), [`host_message`] (those that are left to the host),
-//! [`pause`] (the shim's own waits), [`call_line`] (the call that this process is in) and [`record`] (the
-//! report at the end). [`codes`] has the return codes that say more than yes or no.
+//! [`type_map`] (where the bytes of datatypes lie), [`pause`] (the shim's own waits), [`call_line`] (the call
+//! that this process is in) and [`record`] (the report at the end). [`codes`] has the return codes that say
+//! more than yes or no.
 //!
-//! May use: engine, segment, options, output-file, record, report. Must never: know an MPI handle, which only
-//! the shims do (`shims/src`), or decide anything that the engine could decide.
+//! May use: engine, layout, segment, options, output-file, record, report. Must never: know an MPI handle,
+//! which only the shims do (`shims/src`), or decide anything that the engine could decide.
 
 mod call_line;
 mod codes;
@@ -25,4 +26,5 @@ mod pause;
 mod record;
 mod request;
 mod text;
+mod type_map;
 mod world;

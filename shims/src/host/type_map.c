@@ -1,0 +1,233 @@
+#include "host/type_map.h"
+#include <stdlib.h>
+
+enum { DEEPEST = 24, MOST_NUMBERS = 1 << 18 };
+
+/* How a type was made: what MPI_Type_get_envelope and MPI_Type_get_contents return. */
+typedef struct contents {
+    int combiner;
+    MPI_Count ints, addresses, counts, types; /* how many */
+    int *an_int;
+    MPI_Aint *an_address;
+    MPI_Count *a_count;
+    MPI_Datatype *a_type;
+} contents;
+
+/* ---- asking the host ---- */
+
+int ek_type_bounds_of(MPI_Datatype type, ek_type_bounds *b)
+{
+    int code = ek_host.Type_size_x(type, &b->size);
+    if (!code)
+        code = ek_host.Type_get_extent_x(type, &b->lower_bound, &b->extent);
+    return code ? code : ek_host.Type_get_true_extent_x(type, &b->true_lower_bound, &b->true_extent);
+}
+
+static bool get_envelope(MPI_Datatype type, contents *c)
+{
+    *c = (contents){0};
+#ifdef EK_HAS_Pack_c
+    return !ek_host.Type_get_envelope_c(type, &c->ints, &c->addresses, &c->counts, &c->types, &c->combiner);
+#else
+    int ints, addresses, types;
+    if (ek_host.Type_get_envelope(type, &ints, &addresses, &types, &c->combiner))
+        return false;
+    c->ints = ints;
+    c->addresses = addresses;
+    c->types = types;
+    return true;
+#endif
+}
+
+static void drop_contents(contents *c)
+{
+    free(c->an_int);
+    free(c->an_address);
+    free(c->a_count);
+    free(c->a_type);
+}
+
+/* After get_envelope. The contents must be dropped in any case, and if this succeeds the types freed. */
+static bool get_contents(MPI_Datatype type, contents *c)
+{
+    if (c->ints + c->addresses + c->counts + c->types > MOST_NUMBERS)
+        return false;
+    c->an_int = malloc(sizeof *c->an_int * (size_t)(c->ints + 1));
+    c->an_address = malloc(sizeof *c->an_address * (size_t)(c->addresses + 1));
+    c->a_count = malloc(sizeof *c->a_count * (size_t)(c->counts + 1));
+    c->a_type = malloc(sizeof *c->a_type * (size_t)(c->types + 1));
+    if (!c->an_int || !c->an_address || !c->a_count || !c->a_type)
+        return false;
+#ifdef EK_HAS_Pack_c
+    return !ek_host.Type_get_contents_c(type, c->ints, c->addresses, c->counts, c->types, c->an_int,
+                                        c->an_address, c->a_count, c->a_type);
+#else
+    return !ek_host.Type_get_contents(type, (int)c->ints, (int)c->addresses, (int)c->types, c->an_int,
+                                      c->an_address, c->a_type);
+#endif
+}
+
+/* Types of the contents are new handles, except those that are predefined. */
+static void free_type(MPI_Datatype type)
+{
+    contents c;
+    if (get_envelope(type, &c) && c.combiner != MPI_COMBINER_NAMED && c.combiner != MPI_COMBINER_F90_REAL &&
+        c.combiner != MPI_COMBINER_F90_COMPLEX && c.combiner != MPI_COMBINER_F90_INTEGER)
+        ek_host.Type_free(&type);
+}
+
+/* ---- from the host's constructors to the engine's ---- */
+
+static const ek_type_map *make(ek_type_constructor constructor, const int64_t *numbers, size_t count,
+                               const ek_type_map *inner)
+{
+    return ek_type_map_make(constructor, numbers, count, &inner, inner ? 1 : 0);
+}
+
+/* A predefined type without holes. The pairs have holes on some machines: a value and an int. */
+static const ek_type_map *make_named(MPI_Datatype type, const ek_type_bounds *b)
+{
+    int64_t numbers[] = {b->size};
+    if (b->size > 0 && b->lower_bound == 0 && b->size == b->extent)
+        return make(EK_TYPE_CONSTRUCTOR_BYTES, numbers, 1, NULL);
+    if (type != MPI_FLOAT_INT && type != MPI_DOUBLE_INT && type != MPI_LONG_INT && type != MPI_SHORT_INT &&
+        type != MPI_LONG_DOUBLE_INT)
+        return NULL;
+    const int64_t of_int = sizeof(int), value = b->size - of_int;
+    const int64_t blocks[] = {2, value, of_int, 0, (value + of_int - 1) / of_int * of_int}, one[] = {1};
+    const ek_type_map *byte = make(EK_TYPE_CONSTRUCTOR_BYTES, one, 1, NULL);
+    const ek_type_map *pair = byte ? make(EK_TYPE_CONSTRUCTOR_HINDEXED, blocks, 5, byte) : NULL;
+    if (byte)
+        ek_type_map_release(byte);
+    return pair;
+}
+
+/* The constructor that takes the same numbers in the same order; negative: there is none. */
+static int constructor_of(const contents *c)
+{
+    switch (c->combiner) {
+    case MPI_COMBINER_CONTIGUOUS: return EK_TYPE_CONSTRUCTOR_CONTIGUOUS;
+    case MPI_COMBINER_VECTOR: return EK_TYPE_CONSTRUCTOR_VECTOR;
+    case MPI_COMBINER_HVECTOR: return EK_TYPE_CONSTRUCTOR_HVECTOR;
+    case MPI_COMBINER_INDEXED: return EK_TYPE_CONSTRUCTOR_INDEXED;
+    case MPI_COMBINER_HINDEXED: return EK_TYPE_CONSTRUCTOR_HINDEXED;
+    case MPI_COMBINER_INDEXED_BLOCK: return EK_TYPE_CONSTRUCTOR_INDEXED_BLOCK;
+    case MPI_COMBINER_HINDEXED_BLOCK: return EK_TYPE_CONSTRUCTOR_HINDEXED_BLOCK;
+    case MPI_COMBINER_STRUCT: return EK_TYPE_CONSTRUCTOR_STRUCT;
+    case MPI_COMBINER_RESIZED: return EK_TYPE_CONSTRUCTOR_RESIZED;
+    /* Those made with large counts have their numbers in another order. */
+    case MPI_COMBINER_SUBARRAY: return c->counts ? -1 : EK_TYPE_CONSTRUCTOR_SUBARRAY;
+    case MPI_COMBINER_DARRAY: return c->counts ? -1 : EK_TYPE_CONSTRUCTOR_DARRAY;
+    default: return -1;
+    }
+}
+
+static bool translate_order(int64_t *order)
+{
+    bool is_c = *order == MPI_ORDER_C, is_fortran = *order == MPI_ORDER_FORTRAN;
+    *order = is_fortran;
+    return is_c || is_fortran;
+}
+
+/* The host's own numbers for an order and for distributions. */
+static bool translate(int constructor, int64_t *n, size_t count)
+{
+    if (constructor == EK_TYPE_CONSTRUCTOR_SUBARRAY)
+        return count > 0 && translate_order(&n[count - 1]);
+    if (constructor != EK_TYPE_CONSTRUCTOR_DARRAY)
+        return true;
+    if (count < 4 || n[2] < 0 || count != 4 + 4 * (size_t)n[2] || !translate_order(&n[count - 1]))
+        return false;
+    int64_t *kinds = n + 3 + n[2], *arguments = kinds + n[2];
+    for (int64_t i = 0; i < n[2]; i++) {
+        if (arguments[i] == MPI_DISTRIBUTE_DFLT_DARG)
+            arguments[i] = -1;
+        else if (arguments[i] < 1)
+            return false;
+        kinds[i] = kinds[i] == MPI_DISTRIBUTE_NONE     ? 0
+                   : kinds[i] == MPI_DISTRIBUTE_BLOCK  ? 1
+                   : kinds[i] == MPI_DISTRIBUTE_CYCLIC ? 2
+                                                       : -1;
+    }
+    return true;
+}
+
+static const ek_type_map *make_of(const contents *c, const ek_type_map *const *inner)
+{
+    int constructor = constructor_of(c);
+    size_t count = 0;
+    int64_t *numbers = malloc(sizeof *numbers * (size_t)(c->ints + c->addresses + c->counts + 1));
+    if (!numbers)
+        return NULL;
+    for (MPI_Count i = 0; i < c->ints; i++)
+        numbers[count++] = c->an_int[i];
+    for (MPI_Count i = 0; i < c->addresses; i++)
+        numbers[count++] = c->an_address[i];
+    for (MPI_Count i = 0; i < c->counts; i++)
+        numbers[count++] = c->a_count[i];
+    const ek_type_map *map = NULL;
+    if (constructor >= 0 && translate(constructor, numbers, count))
+        map = ek_type_map_make((ek_type_constructor)constructor, numbers, count, inner, (size_t)c->types);
+    free(numbers);
+    return map;
+}
+
+static const ek_type_map *read_at(MPI_Datatype, const ek_type_bounds *, int depth);
+
+static const ek_type_map *read_inner(MPI_Datatype type, int depth)
+{
+    ek_type_bounds bounds;
+    return ek_type_bounds_of(type, &bounds) ? NULL : read_at(type, &bounds, depth);
+}
+
+/* Of a type that is not predefined. */
+static const ek_type_map *make_derived(MPI_Datatype type, contents *c, int depth)
+{
+    const ek_type_map *map = NULL, **inner = NULL;
+    if (get_contents(type, c)) {
+        inner = calloc((size_t)c->types + 1, sizeof *inner);
+        bool is_dup = c->combiner == MPI_COMBINER_DUP && c->types == 1;
+        bool is_understood = inner && (is_dup || constructor_of(c) >= 0);
+        for (MPI_Count i = 0; i < c->types; i++) {
+            if (is_understood)
+                is_understood = (inner[i] = read_inner(c->a_type[i], depth + 1));
+            free_type(c->a_type[i]);
+        }
+        if (is_understood && c->combiner == MPI_COMBINER_DUP)
+            ek_type_map_hold(map = inner[0]);
+        else if (is_understood)
+            map = make_of(c, inner);
+        for (MPI_Count i = 0; inner && i < c->types; i++)
+            if (inner[i])
+                ek_type_map_release(inner[i]);
+        free(inner);
+    }
+    drop_contents(c);
+    return map;
+}
+
+static const ek_type_map *read_at(MPI_Datatype type, const ek_type_bounds *b, int depth)
+{
+    contents c;
+    if (depth > DEEPEST || !get_envelope(type, &c))
+        return NULL;
+    const ek_type_map *map =
+        c.combiner == MPI_COMBINER_NAMED ? make_named(type, b) : make_derived(type, &c, depth);
+    if (!map)
+        return NULL;
+    /* Libraries differ in how they align structures. */
+    const int64_t bounds[] = {b->lower_bound, b->extent};
+    const ek_type_map *aligned = make(EK_TYPE_CONSTRUCTOR_ALIGNED, bounds, 2, map);
+    ek_type_map_release(map);
+    if (aligned &&
+        !ek_type_map_fits(aligned, b->size, b->lower_bound, b->extent, b->true_lower_bound, b->true_extent)) {
+        ek_type_map_release(aligned);
+        return NULL;
+    }
+    return aligned;
+}
+
+const ek_type_map *ek_type_map_read(MPI_Datatype type, const ek_type_bounds *bounds)
+{
+    return read_at(type, bounds, 0);
+}
