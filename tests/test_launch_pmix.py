@@ -78,25 +78,25 @@ def test_spawn_is_refused_with_a_sentence(run):
     assert "rank 0 called MPI_Comm_spawn, which --launcher evenkeel does not carry out" in outcome.err
 
 
-def test_programs_that_do_not_call_mpi_run_too(openmpi):
+def test_programs_that_do_not_call_mpi_run_too(openmpi4):
     outcome = processes.run(
-        [str(EVENKEEL), "run", "-n", "3", "--launcher", "evenkeel", "--mpi", openmpi.name, "--", "true"],
-        environment={"EVENKEEL_LIB": str(SHIMS)} | openmpi.environment,
+        [str(EVENKEEL), "run", "-n", "3", "--launcher", "evenkeel", "--mpi", openmpi4.name, "--", "true"],
+        environment={"EVENKEEL_LIB": str(SHIMS)} | openmpi4.environment,
     )
     assert (outcome.code, outcome.text) == (0, "")
 
 
-def test_env_makes_no_line_for_the_own_launcher(openmpi):
+def test_env_makes_no_line_for_the_own_launcher(openmpi4):
     outcome = processes.run(
-        [str(EVENKEEL), "env", "--launcher", "evenkeel", "--mpi", openmpi.name],
-        environment={"EVENKEEL_LIB": str(SHIMS)} | openmpi.environment,
+        [str(EVENKEEL), "env", "--launcher", "evenkeel", "--mpi", openmpi4.name],
+        environment={"EVENKEEL_LIB": str(SHIMS)} | openmpi4.environment,
     )
     assert outcome.code == 125 and outcome.out == "", outcome.text
     assert "`evenkeel env` is for other launchers" in outcome.err
 
 
-def test_doctor_says_how_ranks_can_be_started(openmpi):
+def test_doctor_says_how_ranks_can_be_started(openmpi4):
     outcome = processes.run(
-        [str(EVENKEEL), "doctor"], environment={"EVENKEEL_LIB": str(SHIMS)} | openmpi.environment
+        [str(EVENKEEL), "doctor"], environment={"EVENKEEL_LIB": str(SHIMS)} | openmpi4.environment
     )
     assert re.search(r"--launcher evenkeel: starts its ranks, by PMIx with /\S+libpmix", outcome.out)
