@@ -146,8 +146,8 @@ pub enum LaunchError {
 
     /// A line for evenkeel's own launcher, which takes none.
     #[error(
-        "cannot make a line for --launcher evenkeel: `evenkeel env` is for other launchers. Start the program \
-         by `evenkeel run --launcher evenkeel`, or leave --launcher out."
+        "cannot make a line for --launcher evenkeel: `evenkeel env` is for other launchers. Start the \
+         program by `evenkeel run --launcher evenkeel`, or leave --launcher out."
     )]
     EnvOfOwnLauncher,
 

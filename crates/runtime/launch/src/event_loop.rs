@@ -315,8 +315,8 @@ impl Launcher<'_> {
                 }
                 pmix::Request::Spawn { rank } => {
                     let sentence = format!(
-                        "evenkeel: rank {rank} called MPI_Comm_spawn, which --launcher evenkeel does not carry \
-                         out under Open MPI; the call fails. Leave --launcher out.\n"
+                        "evenkeel: rank {rank} called MPI_Comm_spawn, which --launcher evenkeel does not \
+                         carry out under Open MPI; the call fails. Leave --launcher out.\n"
                     );
                     self.sinks[1].add(sentence.as_bytes());
                 }

@@ -1,5 +1,4 @@
-//! `libpmix`: its functions that are used here, and the layouts of what they take (releases 3 to 5 have the
-//! same).
+//! `libpmix`: its functions that are used here, and the layouts of what they take, as in release 4.2.
 
 use crate::job::JobError;
 use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_NOW};
@@ -187,9 +186,10 @@ impl Pmix {
     pub(super) fn load(file: &Path) -> Result<Pmix, JobError> {
         let unusable =
             |why: libloading::Error| JobError::Pmix { library: file.to_path_buf(), why: why.to_string() };
-        // SAFETY: a libpmix runs no code of others when it is loaded. RTLD_GLOBAL: its plugins use its symbols.
+        // RTLD_GLOBAL: its plugins use its symbols.
+        // SAFETY: a libpmix runs no code of others when it is loaded.
         let library = unsafe { Library::open(Some(file), RTLD_NOW | RTLD_GLOBAL) }.map_err(unusable)?;
-        // SAFETY: the types are those of pmix_server.h, which have been the same since release 3.
+        // SAFETY: the types are those of pmix_server.h.
         let functions = unsafe {
             Pmix {
                 init: *library.get(b"PMIx_server_init\0").map_err(unusable)?,

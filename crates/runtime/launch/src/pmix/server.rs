@@ -60,7 +60,8 @@ impl Request {
     /// Called in the thread of `libpmix`.
     fn send(self) {
         let bytes = self.to_bytes();
-        // SAFETY: the buffer is valid. A pipe takes so few bytes whole. If the launcher is gone, so is the job.
+        // A pipe takes so few bytes whole. If the launcher is gone, so is the job.
+        // SAFETY: the buffer is valid.
         unsafe { libc::write(PIPE.load(Ordering::Acquire), bytes.as_ptr().cast(), bytes.len()) };
     }
 }
@@ -189,8 +190,8 @@ impl Server {
             ("OMPI_COMM_WORLD_LOCAL_RANK", rank.to_string()),
             ("OMPI_COMM_WORLD_SIZE", self.is_inside.len().to_string()),
             ("OMPI_COMM_WORLD_LOCAL_SIZE", self.is_inside.len().to_string()),
-            // Open MPI 4 asks a PMIx server only under a launcher that it knows. Of these, this one sets nothing
-            // else; without it each rank takes itself for rank 0 of 1.
+            // Open MPI 4 asks a PMIx server only under a launcher that it knows, which this variable
+            // names; without it each rank takes itself for rank 0 of 1.
             ("JSM_JSRUN_PORT", "0".to_string()),
         ];
         variables.extend(own.map(|(name, value)| (name.into(), value.into())));
