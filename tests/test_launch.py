@@ -421,13 +421,6 @@ def test_a_program_that_cannot_be_executed_is_named(one, tmp_path):
     assert str(program) in outcome.err
 
 
-def test_open_mpi_is_refused(openmpi4):
-    """Its ranks would each take themselves for rank 0 of 1."""
-    options = ["--launcher", "evenkeel"]
-    outcome = openmpi4.evenkeel(openmpi4.build("launch_cases.c"), 2, "none", options=options)
-    assert outcome.code == 125 and "PMIx" in outcome.err and "rank" not in outcome.out
-
-
 @pytest.mark.parametrize("option", [["--label"], ["--keep-going"], ["--grace", "5"], ["--stdin", "0"]])
 def test_options_of_the_own_launcher_are_refused_elsewhere(one, option):
     outcome = one.evenkeel(one.build("launch_cases.c"), 2, "none", options=option)

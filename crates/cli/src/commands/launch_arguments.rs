@@ -20,8 +20,8 @@ pub struct MpiArguments {
     pub mpi: MpiChoice,
     /// The launcher to use instead of the one that belongs to the MPI: a path, srun, or evenkeel
     ///
-    /// evenkeel: `evenkeel run` starts the ranks of MPICH and its relatives itself, on this machine, without
-    /// mpiexec.
+    /// evenkeel: `evenkeel run` starts the ranks of MPICH and its relatives itself, and those of Open MPI if
+    /// there is a libpmix, on this machine, without mpiexec or mpirun.
     #[arg(long, value_name = "PATH")]
     pub launcher: Option<String>,
 }

@@ -125,10 +125,11 @@ pub enum LaunchError {
         value: String,
     },
 
-    /// evenkeel does not speak what the library's ranks need to find each other.
+    /// There is no library to serve the ranks with.
     #[error(
-        "cannot start the ranks of {} without its launcher: they need PMIx, which `--launcher evenkeel` does \
-         not serve. Leave --launcher out.",
+        "cannot start the ranks of {} without its launcher: they need PMIx, and no libpmix.so.2 is beside it \
+         or among the system's libraries. Install one (on Debian: apt install libpmix2), or leave \
+         --launcher out.",
         .library.display()
     )]
     OwnLauncherCannot {
@@ -142,6 +143,13 @@ pub enum LaunchError {
         /// The first of them.
         argument: String,
     },
+
+    /// A line for evenkeel's own launcher, which takes none.
+    #[error(
+        "cannot make a line for --launcher evenkeel: `evenkeel env` is for other launchers. Start the \
+         program by `evenkeel run --launcher evenkeel`, or leave --launcher out."
+    )]
+    EnvOfOwnLauncher,
 
     /// An option of evenkeel's own launcher, and another launcher.
     #[error(

@@ -1,6 +1,7 @@
 //! The launcher that belongs to an MPI library, and its command line.
 
 use crate::errors::LaunchError;
+use crate::program::loader::Search;
 use crate::program::mpi::{Library, Maker};
 use crate::program::search_path::{file_name, find};
 use std::path::{Path, PathBuf};
@@ -8,18 +9,33 @@ use std::path::{Path, PathBuf};
 /// What `--launcher` takes to have evenkeel start the ranks itself.
 pub const OWN: &str = "evenkeel";
 
-/// Whether evenkeel can start programs of this library itself.
+/// What evenkeel needs to start programs of this library itself: for Open MPI a `libpmix`.
 ///
 /// Ranks of MPICH and its relatives speak PMI-1, which evenkeel serves. Those of Open MPI speak PMIx only:
 /// without it, each would take itself for the only rank.
-pub fn check_own(library: &Library, launcher_arguments: &[String]) -> Result<(), LaunchError> {
-    if library.maker != Maker::Mpich {
-        return Err(LaunchError::OwnLauncherCannot { library: library.path.clone() });
-    }
+pub fn check_own(
+    library: &Library,
+    search: &Search,
+    launcher_arguments: &[String],
+) -> Result<Option<PathBuf>, LaunchError> {
     match launcher_arguments.first() {
         Some(argument) => Err(LaunchError::OwnLauncherArguments { argument: argument.clone() }),
-        None => Ok(()),
+        None => own_pmix(library, search),
     }
+}
+
+/// The `libpmix` that serves ranks of this library; none for a library that needs none.
+pub fn own_pmix(library: &Library, search: &Search) -> Result<Option<PathBuf>, LaunchError> {
+    if library.maker == Maker::Mpich {
+        return Ok(None);
+    }
+    const NAME: &str = "libpmix.so.2";
+    // Beside the library first: server and ranks are then of one release.
+    let real = library.path.canonicalize().unwrap_or_else(|_| library.path.clone());
+    let beside = [real.as_path(), library.path.as_path()].into_iter().filter_map(Path::parent);
+    let beside = beside.flat_map(|folder| [folder.join(NAME), folder.join("openmpi").join(NAME)]);
+    let found = beside.chain(search.all_named(NAME)).find(|file| file.is_file());
+    found.map(Some).ok_or_else(|| LaunchError::OwnLauncherCannot { library: library.path.clone() })
 }
 
 /// Which arguments a launcher takes.
@@ -239,7 +255,31 @@ pub fn own_variables(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::program::mpi::Abi;
     use std::os::unix::fs::PermissionsExt;
+
+    #[test]
+    fn pmix_is_taken_from_beside_the_library_else_from_the_system() {
+        let folder = tempfile::tempdir().unwrap();
+        let [own, system] = ["own", "system"].map(|name| folder.path().join(name));
+        let library = |maker| Library {
+            abi: Abi::OpenMpi4,
+            maker,
+            path: own.join("libmpi.so.40"),
+            soname: "libmpi.so.40".into(),
+        };
+        let search = Search { defaults: vec![system.clone()], ..Search::default() };
+        let found = || own_pmix(&library(Maker::OpenMpi), &search);
+        assert_eq!(own_pmix(&library(Maker::Mpich), &search).unwrap(), None);
+        let said = found().unwrap_err().to_string();
+        assert!(said.contains("PMIx") && said.contains("apt install libpmix2"), "{said}");
+        for place in [system.clone(), own.join("openmpi")] {
+            std::fs::create_dir_all(&place).unwrap();
+            let file = place.join("libpmix.so.2");
+            std::fs::write(&file, "").unwrap();
+            assert_eq!(found().unwrap(), Some(file));
+        }
+    }
 
     #[test]
     fn launchers_whose_arguments_are_not_known_are_refused() {

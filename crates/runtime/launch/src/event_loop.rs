@@ -7,6 +7,7 @@ use crate::ending::Cause;
 use crate::job::{Job, JobError, OutputStyle, StandardInput};
 use crate::output::Sink;
 use crate::pmi1::{Action, Client, Server, SpawnCommand};
+use crate::pmix;
 use crate::processes::{self, Started};
 use crate::signals::{Received, Signals};
 use rank::{PmiInput, Rank, Stream};
@@ -32,6 +33,8 @@ enum Source {
     Supervisor,
     /// There is room in the sink of this stream.
     Room(Stream),
+    /// Ranks have told the server of PMIx something.
+    Pmix,
     Pmi(Client),
     Output(Client, Stream),
 }
@@ -42,8 +45,9 @@ impl Source {
             Source::Signals => 0,
             Source::Supervisor => 1,
             Source::Room(stream) => 2 + stream as u64,
-            Source::Pmi(client) => 4 + 3 * client as u64,
-            Source::Output(client, stream) => 5 + 3 * client as u64 + stream as u64,
+            Source::Pmix => 4,
+            Source::Pmi(client) => 5 + 3 * client as u64,
+            Source::Output(client, stream) => 6 + 3 * client as u64 + stream as u64,
         }
     }
 
@@ -53,9 +57,10 @@ impl Source {
             1 => Source::Supervisor,
             2 => Source::Room(Stream::Stdout),
             3 => Source::Room(Stream::Stderr),
+            4 => Source::Pmix,
             number => {
-                let client = ((number - 4) / 3) as Client;
-                match (number - 4) % 3 {
+                let client = ((number - 5) / 3) as Client;
+                match (number - 5) % 3 {
                     0 => Source::Pmi(client),
                     1 => Source::Output(client, Stream::Stdout),
                     _ => Source::Output(client, Stream::Stderr),
@@ -71,6 +76,8 @@ struct Launcher<'a> {
     epoll: OwnedFd,
     signals: Signals,
     server: Server,
+    /// Present if the ranks speak PMIx.
+    pmix: Option<pmix::Server>,
     /// By client number.
     ranks: Vec<Rank>,
     running: usize,
@@ -98,6 +105,7 @@ pub(crate) fn run(job: &Job, supervisor: OwnedFd) -> Result<u8, JobError> {
         epoll,
         signals,
         server: new_server(),
+        pmix: None,
         ranks: Vec::new(),
         running: 0,
         sinks,
@@ -125,10 +133,18 @@ fn watch(epoll: &OwnedFd, fd: BorrowedFd, source: Source) -> Result<(), JobError
 
 impl Launcher<'_> {
     fn start_world(&mut self) -> Result<(), JobError> {
+        if let Some(library) = &self.job.pmix {
+            let server = pmix::Server::start(library, self.server.job(), self.job.ranks)?;
+            watch(&self.epoll, server.descriptor(), Source::Pmix)?;
+            self.pmix = Some(server);
+        }
         let clients = self.server.add_group(self.job.ranks, Vec::new());
         for (rank, client) in (0..self.job.ranks).zip(clients) {
             let has_input = rank == 0 && self.job.input == StandardInput::First;
-            let variables = variables(self.job, rank, self.job.ranks, false);
+            let mut variables = variables(self.job, rank, self.job.ranks, false);
+            if let Some(server) = &self.pmix {
+                variables.extend(server.variables(rank)?);
+            }
             let started =
                 processes::start(&self.job.program, &self.job.arguments, None, &variables, has_input);
             let started =
@@ -193,6 +209,7 @@ impl Launcher<'_> {
                 self.running = 0;
             }
             Source::Room(stream) => self.take_room(stream),
+            Source::Pmix => self.take_pmix(),
             Source::Pmi(client) => self.take_pmi(client),
             Source::Output(client, stream) => self.take_output(client, stream),
         }
@@ -216,7 +233,12 @@ impl Launcher<'_> {
     /// A child has ended: a rank, or what a rank has left behind.
     fn take_end(&mut self, pid: Pid, status: WaitStatus) {
         let Some(client) = self.ranks.iter().position(|rank| rank.runs_as(pid)) else { return };
-        let is_inside = self.server.is_inside(client);
+        // What the rank has told before it ended explains how it ended.
+        self.take_pmix();
+        let is_inside = match &self.pmix {
+            Some(server) => server.is_inside(client),
+            None => self.server.is_inside(client),
+        };
         let rank = &mut self.ranks[client];
         rank.has_ended();
         self.running -= 1;
@@ -280,6 +302,26 @@ impl Launcher<'_> {
         }
         self.ranks[client].write_pmi();
         self.update_pmi_interest(client);
+    }
+
+    fn take_pmix(&mut self) {
+        let requests = self.pmix.as_mut().map(pmix::Server::take).unwrap_or_default();
+        for request in requests {
+            match request {
+                pmix::Request::Connected { .. } | pmix::Request::Finalized { .. } => {}
+                pmix::Request::Abort { rank, code } => {
+                    let cause = Cause::Abort { rank: rank.to_string(), code };
+                    self.shutdown.begin(cause, Instant::now());
+                }
+                pmix::Request::Spawn { rank } => {
+                    let sentence = format!(
+                        "evenkeel: rank {rank} called MPI_Comm_spawn, which --launcher evenkeel does not \
+                         carry out under Open MPI; the call fails. Leave --launcher out.\n"
+                    );
+                    self.sinks[1].add(sentence.as_bytes());
+                }
+            }
+        }
     }
 
     fn act(&mut self, action: Action) {
@@ -513,7 +555,7 @@ mod tests {
 
     #[test]
     fn each_source_has_a_number_of_its_own() {
-        let mut all = vec![Source::Signals, Source::Supervisor];
+        let mut all = vec![Source::Signals, Source::Supervisor, Source::Pmix];
         all.extend(Stream::ALL.map(Source::Room));
         for client in [0, 1, 77] {
             all.push(Source::Pmi(client));

@@ -36,6 +36,8 @@ pub struct Job {
     pub arguments: Vec<OsString>,
     /// Variables that ranks get beside those of this process.
     pub variables: Vec<(OsString, OsString)>,
+    /// The `libpmix` that serves the ranks, if they speak PMIx. All can speak PMI-1.
+    pub pmix: Option<PathBuf>,
     /// How output is passed on.
     pub output: OutputStyle,
     /// Who reads standard input.
@@ -65,6 +67,17 @@ pub enum JobError {
     Refused {
         /// The text of one of the other errors.
         refused: String,
+    },
+    /// The server of PMIx does not start.
+    #[error(
+        "cannot serve PMIx to the ranks with {}: {why}. Leave --launcher out, or install another PMIx.",
+        .library.display()
+    )]
+    Pmix {
+        /// The file of libpmix.
+        library: PathBuf,
+        /// What failed.
+        why: String,
     },
     /// The kernel refused something that the launcher needs.
     #[error("cannot start a job: {what}: {why}. Use the MPI library's own launcher: --launcher mpiexec.")]

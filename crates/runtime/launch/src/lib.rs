@@ -6,6 +6,7 @@
 //! event_loop    the launcher: one loop over PMI connections, output pipes and signals
 //! ending        pure: which event ended the job, its exit code, its sentence
 //! pmi1          pure: the protocol PMI-1, which MPICH and its relatives speak
+//! pmix          PMIx, which Open MPI speaks, by libpmix
 //! output        ranks' lines, whole, to one stream, with bounded memory
 //! processes     starting ranks; finding and ending everything that they started
 //! signals       signals as events
@@ -25,6 +26,7 @@ mod ending;
 mod event_loop;
 mod output;
 mod pmi1;
+mod pmix;
 mod processes;
 mod signals;
 mod supervisor;

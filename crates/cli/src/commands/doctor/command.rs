@@ -28,7 +28,7 @@ pub fn doctor(arguments: &DoctorArguments) -> Result<Outcome, CommandError> {
     let mut text = format!("evenkeel {}\n\n", env!("CARGO_PKG_VERSION"));
     text += &machine_text::shims(&shims);
     text += &machine_text::agent(&shims, &search.all_named("libucp.so.0"));
-    text += &machine_text::libraries(&libraries, &shims, &on_path);
+    text += &machine_text::libraries(&libraries, &shims, &search, &on_path);
     text += &machine_text::cores(&usable, cores::physical(&usable), quota.as_ref(), process_limit::own());
     text += &machine_text::barrier_table(location::active_table(), at_once);
     let trials = kernel::trials(&executable);

@@ -6,6 +6,7 @@ use crate::launch::launcher;
 use crate::launch::shim::Shims;
 use crate::machine::control_groups::Quota;
 use crate::machine::{core_list, cores as core_rules};
+use crate::program::loader::Search;
 use crate::program::mpi::{Abi, Library};
 use evenkeel_barrier_table::TableError;
 use evenkeel_barrier_table::location::ActiveTable;
@@ -54,7 +55,12 @@ pub fn agent(shims: &Result<Shims, LaunchError>, ucx: &[PathBuf]) -> String {
 }
 
 /// The MPI libraries of this machine.
-pub fn libraries(libraries: &[Library], shims: &Result<Shims, LaunchError>, on_path: &[PathBuf]) -> String {
+pub fn libraries(
+    libraries: &[Library],
+    shims: &Result<Shims, LaunchError>,
+    search: &Search,
+    on_path: &[PathBuf],
+) -> String {
     let mut text = String::from("MPI libraries that programs find here by themselves\n");
     if libraries.is_empty() {
         text += "  none (searched LD_LIBRARY_PATH, the directories beside the launchers on PATH, the \
@@ -62,11 +68,12 @@ pub fn libraries(libraries: &[Library], shims: &Result<Shims, LaunchError>, on_p
     }
     for library in libraries {
         text += &format!(
-            "  {}\n    is {}; {}; {}\n",
+            "  {}\n    is {}; {}; {}\n    --launcher evenkeel: {}\n",
             library.path.display(),
             library.abi.title(),
             shim_for(library, shims),
-            launcher_of(library, on_path)
+            launcher_of(library, on_path),
+            own_launcher_for(library, search)
         );
     }
     text + "\n"
@@ -86,6 +93,15 @@ pub fn launcher_of(library: &Library, on_path: &[PathBuf]) -> String {
     match launcher::of_library(library, on_path) {
         Ok(launcher) => format!("its launcher is {}", launcher.path.display()),
         Err(_) => "its launcher is missing: use --launcher".into(),
+    }
+}
+
+/// Whether evenkeel can start ranks of a library itself, and why not.
+fn own_launcher_for(library: &Library, search: &Search) -> String {
+    match launcher::own_pmix(library, search) {
+        Ok(None) => "starts its ranks, by PMI-1".into(),
+        Ok(Some(pmix)) => format!("starts its ranks, by PMIx with {}", pmix.display()),
+        Err(_) => "cannot start its ranks: there is no libpmix.so.2 (on Debian: apt install libpmix2)".into(),
     }
 }
 

@@ -1,9 +1,9 @@
 //! Carries out `evenkeel env`.
 
 use super::arguments::{EnvArguments, EnvFormat};
-use crate::errors::CommandError;
+use crate::errors::{CommandError, LaunchError};
 use crate::launch::environment;
-use crate::launch::launcher::LauncherStyle;
+use crate::launch::launcher::{self, LauncherStyle};
 use crate::launch::preparation::prepare;
 use crate::program::loader::Search;
 use crate::program::search_path::{self, file_name};
@@ -11,6 +11,9 @@ use std::path::Path;
 
 /// Returns the arguments or the lines that are printed.
 pub fn env(arguments: &EnvArguments) -> Result<String, CommandError> {
+    if arguments.mpi.launcher.as_deref() == Some(launcher::OWN) {
+        return Err(LaunchError::EnvOfOwnLauncher.into());
+    }
     let on_path = search_path::directories();
     let program = arguments.program.as_deref();
     let file = program.map(|name| search_path::find(name, &on_path)).transpose()?;

@@ -88,8 +88,10 @@ fn prepare(arguments: &RunArguments, injections: &Injections) -> Result<Start, C
     let variables = [prepared.variables, injections.variables()].concat();
     let extra = launcher_arguments(&arguments.launcher_args)?;
     if arguments.mpi.launcher.as_deref() == Some(launcher::OWN) {
-        launcher::check_own(&prepared.library, &extra)?;
-        return Ok(Start::Own(job(arguments, file, variables)));
+        let pmix = launcher::check_own(&prepared.library, &search, &extra)?;
+        let style = launcher::LauncherStyle::of(prepared.library.maker);
+        let presets = Surroundings::of_this_machine(&prepared.library.path).presets(style, &extra);
+        return Ok(Start::Own(job(arguments, file, pmix, [variables, presets].concat())));
     }
     arguments.start.refuse()?;
     let launcher = match arguments.mpi.launcher.as_deref() {
@@ -120,13 +122,19 @@ fn prepare(arguments: &RunArguments, injections: &Injections) -> Result<Start, C
 }
 
 /// The job that evenkeel starts itself.
-fn job(arguments: &RunArguments, program: PathBuf, variables: Vec<(String, String)>) -> Job {
+fn job(
+    arguments: &RunArguments,
+    program: PathBuf,
+    pmix: Option<PathBuf>,
+    variables: Vec<(String, String)>,
+) -> Job {
     let start = &arguments.start;
     Job {
         ranks: arguments.ranks,
         program,
         arguments: arguments.program[1..].iter().map(OsString::from).collect(),
         variables: variables.into_iter().map(|(name, value)| (name.into(), value.into())).collect(),
+        pmix,
         output: if start.label { OutputStyle::Labelled } else { OutputStyle::Lines },
         input: match start.stdin {
             Some(StdinChoice::None) => StandardInput::None,
