@@ -120,6 +120,14 @@ def test_programs_that_do_not_call_mpi_run_too(one):
     assert (outcome.code, outcome.text) == (0, "")
 
 
+def test_a_rank_that_does_not_find_the_launcher_is_no_success(one):
+    """Without the connection to the launcher, each rank is rank 0 of 1, and would succeed."""
+    *start, program, case = line(one, 3, "none", options=("--mpi", one.name))
+    outcome = processes.run([*start, "env", "-u", "PMI_FD", program, case], environment=environment(one))
+    assert outcome.code not in (None, 0), outcome.text
+    assert re.search(r"started 3 ranks, but rank \d is in a job of 1:", outcome.err), outcome.text
+
+
 def test_two_jobs_at_once_do_not_meet(mpich):
     """MPICH 5 names shared memory after the job's name."""
     jobs = [start(mpich, 3, "none") for _ in range(6)]

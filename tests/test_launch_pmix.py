@@ -86,6 +86,19 @@ def test_programs_that_do_not_call_mpi_run_too(openmpi4):
     assert (outcome.code, outcome.text) == (0, "")
 
 
+def test_a_rank_that_does_not_find_the_launcher_is_no_success(openmpi4):
+    """Without the variable by which Open MPI 4 knows that there is a server, each rank is rank 0 of 1."""
+    start = [str(EVENKEEL), "run", "-n", "3", "--launcher", "evenkeel", "--mpi", openmpi4.name]
+    program = openmpi4.build("launch_cases.c")
+    outcome = processes.run(
+        [*start, "--", "env", "-u", "JSM_JSRUN_PORT", str(program), "none"],
+        environment={"EVENKEEL_LIB": str(SHIMS)} | openmpi4.environment,
+    )
+    assert outcome.code == 71, outcome.text
+    assert re.search(r"started 3 ranks, but rank \d is in a job of 1:", outcome.err), outcome.text
+    assert "of 1\n" not in outcome.out
+
+
 def test_env_makes_no_line_for_the_own_launcher(openmpi4):
     outcome = processes.run(
         [str(EVENKEEL), "env", "--launcher", "evenkeel", "--mpi", openmpi4.name],

@@ -89,3 +89,20 @@ void ek_ending_watch(void)
 }
 
 void ek_ending_forget(void) { atomic_store(&inside, 0); }
+
+/* evenkeel's own launcher says how many it has started. Other launchers' numbers say less: a rank may start
+ * programs by itself, which inherit them. */
+void ek_ending_check_size(int size)
+{
+    const char *launched = getenv("EVENKEEL_LAUNCHED_RANKS"), *rank = launched_rank();
+    if (!launched || atoi(launched) == size || atomic_load(&inside) != getpid())
+        return;
+    fprintf(
+        stderr,
+        "evenkeel: --launcher evenkeel started %s ranks, but rank %s is in a job of %d: its MPI library did "
+        "not find the launcher. Start it without --launcher evenkeel. If a rank has started it for itself, "
+        "remove EVENKEEL_LAUNCHED_RANKS from its environment\n",
+        launched, rank ? rank : "0", size);
+    fflush(NULL);
+    _exit(EXIT_PEER_DIED);
+}

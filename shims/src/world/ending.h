@@ -1,4 +1,4 @@
-/* A rank that exits inside MPI_Init.
+/* A rank that cannot take part in its job: one that exits inside MPI_Init, or is alone after it.
  *
  * The others would wait for it there. Launchers end a job when a rank is killed, but some do not when a rank
  * exits: MPICH's before the rank has joined, all of them if the exit code is 0. So such a rank says what
@@ -8,6 +8,10 @@
 
 /* MPI_Init begins in this process. */
 void ek_ending_watch(void);
+
+/* The job has `size` ranks. Ends the process if evenkeel's launcher started another number: each process
+ * would take itself for the only one, and succeed. */
+void ek_ending_check_size(int size);
 
 /* It is over. */
 void ek_ending_forget(void);

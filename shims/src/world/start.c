@@ -194,6 +194,7 @@ static int open_world(bool threaded)
     if ((code = ek_host.Comm_size(ek_handles.world, &size)) ||
         (code = ek_host.Comm_rank(ek_handles.world, &rank)))
         return code;
+    ek_ending_check_size(size);
     uint8_t *joined = calloc((size_t)size, 1);
     if (!joined)
         return MPI_ERR_NO_MEM;

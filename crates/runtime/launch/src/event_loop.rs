@@ -519,6 +519,8 @@ fn variables(job: &Job, rank: u32, size: u32, is_spawned: bool) -> Vec<(OsString
     let numbers = [
         ("PMI_RANK", rank.to_string()),
         ("PMI_SIZE", size.to_string()),
+        // The shim compares it with the size of the job that the rank finds itself in.
+        ("EVENKEEL_LAUNCHED_RANKS", size.to_string()),
         ("MPI_LOCALRANKID", rank.to_string()),
         ("MPI_LOCALNRANKS", size.to_string()),
         // As with mpiexec.hydra: gfortran's units for the terminal are written at once, though to a pipe.
