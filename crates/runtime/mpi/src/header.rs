@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Modules in the order in which the header has their functions.
-const MODULES: [&str; 11] = [
+const MODULES: [&str; 12] = [
     "codes",
     "world",
     "nodes",
