@@ -16,7 +16,8 @@ PROGRAMS := tests tools bench --ignore tests/nodes --ignore tests/rig
 # Directories that the virtual hosts of demo-nodes see too, even if they lie in /tmp.
 SHARE   := --share $(abspath $(RELEASE)) --share $(abspath build)
 
-.PHONY: help build shims demo demo-nodes test bench bench-nodes install install-files uninstall clean lint
+.PHONY: help build shims demo demo-nodes test bench bench-nodes bench-launch clean lint
+.PHONY: install install-files uninstall
 .PHONY: test-nodes test-rust test-loom test-tsan test-web test-programs test-mpi4py
 .PHONY: third-party wheel test-wheel deb test-deb rpm test-rpm test-container packages test-packages
 .PHONY: deps-build deps-test deps-demo deps-bench deps-nodes deps-lint deps-wheel deps-deb deps-rpm deps-container
@@ -29,7 +30,8 @@ help:
 	@echo '                          tools/lint/run.sh --fix applies the formatters and the safe fixes first'
 	@echo 'make bench                measure evenkeel and every installed MPI library (bench/results/);'
 	@echo '                          make bench BENCH=--quick takes three minutes and is less exact'
-	@echo 'make bench-nodes          the same on 2 to 8 virtual hosts (bench/results/nodes/)'
+	@echo 'make bench-launch         how long starting takes, beside other launchers (docs/src/launching-results.md)'
+	@echo 'make bench-nodes          measure on 2 to 8 virtual hosts (bench/results/nodes/)'
 	@echo 'make build                build target/release/evenkeel, which can run without being installed'
 	@echo 'make install PREFIX=/usr/local'
 	@echo '                          install the program, shims, manual pages and completions;'
@@ -70,6 +72,10 @@ demo-nodes: deps-demo deps-nodes build
 
 bench: deps-bench build
 	$(TOOLS)/python bench/run.py $(BENCH)
+
+# Writes docs/src/launching-results.md; some six minutes.
+bench-launch: deps-bench build
+	$(TOOLS)/python bench/launching/study.py $(BENCH)
 
 # make bench-nodes BENCH=--quick takes at most eight minutes.
 bench-nodes: deps-bench deps-nodes build
