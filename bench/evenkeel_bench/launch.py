@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import select
 import signal
 import subprocess
 import tempfile
@@ -75,7 +76,7 @@ def run(command, limit_s, environment=None):
         )
         try:
             # The ranks' own alarm comes first, so that the launcher cleans up by itself.
-            code = process.wait(limit_s + 3)
+            code = _wait(process, limit_s + 3)
         except subprocess.TimeoutExpired:
             code = None
         finally:
@@ -87,6 +88,17 @@ def run(command, limit_s, environment=None):
         err.seek(0)
         text = out.read()
         return Outcome(parse(text), reason_of(code, seconds, limit_s, err.read()), seconds, text)
+
+
+def _wait(process, limit_s):
+    """The exit code. `Popen.wait` with a limit looks every 50 ms only, which would be in the times."""
+    descriptor = os.pidfd_open(process.pid)
+    try:
+        if not select.select([descriptor], [], [], limit_s)[0]:
+            raise subprocess.TimeoutExpired(process.args, limit_s)
+    finally:
+        os.close(descriptor)
+    return process.wait()
 
 
 def _remove_shared_memory(since):

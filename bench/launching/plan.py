@@ -13,7 +13,7 @@ OWN, RUN, LIBRARY, SET, BARE = (
     "bare `posix_spawn`",
 )
 TRUE_RANKS, MPI_RANKS = (16, 64), (2, 16)
-LIMIT_S = 60
+LIMIT_S = 10
 
 # What the ratio of evenkeel's launcher is to be at most: to bare processes, or to the library's launcher.
 TRUE_TARGET = 1.15

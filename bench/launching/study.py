@@ -69,6 +69,12 @@ def measure(cases, rounds, seed, record):
                     record["times"][case.key()][round_] = round(outcome.seconds, 5)
                 progress.advance(1)
             record["rounds"] = round_
+            write(record)
+
+
+def write(record):
+    RESULTS.write_text(json.dumps(record, indent=1) + "\n")
+    PAGE.write_text(page.page(json.loads(RESULTS.read_text())))
 
 
 def main():
@@ -96,8 +102,7 @@ def main():
         measure(cases, a.rounds, a.seed, record)
     except KeyboardInterrupt:
         say_interrupted("launching")
-    RESULTS.write_text(json.dumps(record, indent=1) + "\n")
-    PAGE.write_text(page.page(record))
+    write(record)
     print(f"launching: wrote {RESULTS.relative_to(ROOT)} and {PAGE.relative_to(ROOT)}")
 
 
