@@ -29,6 +29,9 @@ const CHOOSING: [&str; 5] = ["pml", "btl", "mtl", "osc", "mca_base"];
 const ARGUMENTS: [&str; 11] =
     ["host", "H", "machinefile", "default-hostfile", "rankfile", "rf", "app", "mca", "gmca", "omca", "tune"];
 
+/// What Open MPI is not to try: what searches for networks.
+const EXCLUDED: &str = "^ofi,uct,openib";
+
 /// What a machine and its user have said about networks.
 #[derive(Clone, Debug, Default)]
 pub struct Surroundings {
@@ -74,11 +77,10 @@ impl Surroundings {
             let lines = texts.iter().flat_map(|text| text.lines()).map(|line| line.trim().to_string());
             lines.filter(|line| !line.is_empty() && !line.starts_with('#')).collect::<Vec<_>>()
         };
-        let sets = |line: &String| CHOOSING.iter().any(|start| line.starts_with(start));
         !self.has_devices
             && !launcher_arguments.iter().any(names_others)
             && !self.variables.iter().any(chooses)
-            && !lines(&self.parameters).iter().any(sets)
+            && !lines(&self.parameters).iter().any(|line| chooses_in_file(line))
             && lines(&self.hosts).is_empty()
     }
 
@@ -88,9 +90,23 @@ impl Surroundings {
             return Vec::new();
         }
         // TCP stays among the transports: processes that the program spawns may need it.
-        [("OMPI_MCA_pml", "ob1"), ("OMPI_MCA_btl", "^ofi,uct")]
+        [("OMPI_MCA_pml", "ob1"), ("OMPI_MCA_btl", EXCLUDED)]
             .map(|(name, value)| (name.to_string(), value.to_string()))
             .to_vec()
+    }
+}
+
+/// Whether a line `name = value` of a file of parameters chooses what carries messages. Debian's file only
+/// excludes what is excluded here, too, or what is not chosen.
+fn chooses_in_file(line: &str) -> bool {
+    let (name, value) = line.split_once('=').unwrap_or((line, ""));
+    let excluded = |value: &str| value.trim().strip_prefix('^').map(str::to_string);
+    let is_excluded_here = |component: &str| EXCLUDED[1..].split(',').any(|other| other == component.trim());
+    match (name.trim(), excluded(value)) {
+        ("btl_base_warn_component_unused", _) | ("mtl" | "osc", Some(_)) => false,
+        ("btl", Some(list)) => !list.split(',').all(is_excluded_here),
+        ("pml", Some(list)) => list.split(',').any(|component| component.trim() == "ob1"),
+        (name, _) => CHOOSING.iter().any(|start| name.starts_with(start)),
     }
 }
 
@@ -127,6 +143,17 @@ mod tests {
         assert_eq!(presets(&lone, &["--bind-to", "core"]), 2);
         assert!(lone.presets(LauncherStyle::Hydra, &[]).is_empty());
         assert!(lone.presets(LauncherStyle::Slurm, &[]).is_empty());
+    }
+
+    #[test]
+    fn what_debian_excludes_is_no_choice() {
+        let debian = "btl_base_warn_component_unused=0\nmtl = ^ofi\nbtl = ^uct,openib,ofi\npml = ^ucx\n\
+                      osc = ^ucx,pt2pt\n";
+        let with = |text: &str| Surroundings { parameters: vec![text.into()], ..Surroundings::default() };
+        assert_eq!(presets(&with(debian), &[]), 2);
+        for choice in ["pml = ^ob1", "pml = ucx", "btl = ^tcp,ofi", "mtl = psm2", "btl_tcp_if_include=lo"] {
+            assert_eq!(presets(&with(choice), &[]), 0, "{choice}");
+        }
     }
 
     #[test]
