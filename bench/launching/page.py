@@ -3,7 +3,7 @@
 from evenkeel_bench.markdown import table
 from evenkeel_bench.statistics import best_by_round, ratio_by_round, spread
 
-from .plan import BARE, LIBRARY, MPI_RANKS, OWN, RUN, SET, TARGETS, TRUE_RANKS, TRUE_TARGET
+from .plan import AT_BEST, BARE, LIBRARY, MPI_RANKS, OWN, RUN, TARGETS, TRUE_RANKS, TRUE_TARGET
 
 NONE = "–"
 
@@ -80,11 +80,11 @@ def true_table(record):
 
 
 def mpi_table(record):
-    head = ["library", "ranks", LIBRARY, SET, RUN, OWN, "ratio to the best", "ratio to its default"]
+    head = ["library", "ranks", LIBRARY, AT_BEST, RUN, OWN, "ratio to the best", "ratio to its default"]
     rows = []
     for name, title in record["libraries"].items():
         for ranks in MPI_RANKS:
-            as_it_is, at_best = series(record, name, LIBRARY, ranks), series(record, name, SET, ranks)
+            as_it_is, at_best = series(record, name, LIBRARY, ranks), series(record, name, AT_BEST, ranks)
             ours = series(record, name, OWN, ranks)
             best = best_by_round([s for s in (as_it_is, at_best) if s])
             cells = [cell(as_it_is), cell(at_best), cell(series(record, name, RUN, ranks)), cell(ours)]

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from evenkeel_bench.libraries import MPICH_THROTTLE, OPENMPI5_SHARED_MEMORY, passed_on
 from evenkeel_bench.programs import path
 
-OWN, RUN, LIBRARY, SET, BARE = (
+OWN, RUN, LIBRARY, AT_BEST, BARE = (
     "evenkeel's launcher",
     "`evenkeel run`",
     "the library's launcher",
@@ -84,7 +84,7 @@ def cases(found, folder, evenkeel):
                 OWN: own(evenkeel, ranks, "--", program),
             }
             if best := best_settings(library):
-                commands[SET] = by_library(library, ranks, program, *best)
+                commands[AT_BEST] = by_library(library, ranks, program, *best)
             made += [
                 Case(library.name, launcher, ranks, command, environment)
                 for launcher, command in commands.items()

@@ -41,7 +41,7 @@ def test_ratios_are_taken_within_a_round_and_judged():
     key = "openmpi5/2/"
     times = {
         key + plan.LIBRARY: {"1": 1.0, "2": 2.0},
-        key + plan.SET: {"1": 0.5, "2": 0.25},
+        key + plan.AT_BEST: {"1": 0.5, "2": 0.25},
         key + plan.OWN: {"1": 0.1, "2": 0.5},
     }
     row = row_of(page.page(record_of(times)), "Open MPI 5", "2")
