@@ -32,6 +32,9 @@ FAULT_TOLERANCE = ["--with-ft", "ulfm"]
 # What launchers of Open MPI now and then say of a rank that has ended well: it has forgotten it.
 FORGOTTEN_RANK = "with PID 0"
 
+# What the launcher of Open MPI 5 now and then says before it has started any rank.
+NOT_STARTED = "The PMIx server's listener thread failed to start"
+
 
 @dataclasses.dataclass
 class Mpi:
@@ -127,11 +130,9 @@ class Mpi:
         if self.family == "mpich" and (not shim or environment.get("EVENKEEL_OFF") == "1"):
             environment |= YIELDING_MPICH
         line = [*wrap, *self.launcher(ranks, environment, extra), *words(program), *map(str, args)]
-        outcome = processes.run(line, timeout, report, watch, self.environment)
-        if outcome.code and not preload and FORGOTTEN_RANK in outcome.err:
-            warnings.warn(f"{self.mpirun} forgot a rank (PID 0) without evenkeel; run again", stacklevel=2)
-            outcome = processes.run(line, timeout, report, watch, self.environment)
-        return outcome
+        return self.repeated_after_own_failure(
+            lambda: processes.run(line, timeout, report, watch, self.environment), bare=not preload
+        )
 
     def evenkeel(self, program, ranks, *args, options=(), env=None, report=None, watch=None):
         """Runs a program by `evenkeel run`. `options` are options of it."""
@@ -139,7 +140,22 @@ class Mpi:
         run = [str(EVENKEEL), "run", "-n", str(ranks), *report_option, *map(str, options), "--"]
         line = [*run, *words(program), *map(str, args)]
         environment = {"EVENKEEL_LIB": str(SHIMS)} | self.path() | self.environment | (env or {})
-        return processes.run(line, report=report, watch=watch, environment=environment)
+        return self.repeated_after_own_failure(
+            lambda: processes.run(line, report=report, watch=watch, environment=environment)
+        )
+
+    def repeated_after_own_failure(self, run, bare=False):
+        """The outcome of `run()`, which is run once more, with a warning, if the launcher failed by itself.
+
+        It did if it had not started any rank, or if it forgot one where evenkeel was not at work (`bare`).
+        """
+        outcome = run()
+        own_failures = [NOT_STARTED, *([FORGOTTEN_RANK] if bare else [])]
+        said = next((text for text in own_failures if text in outcome.err), None)
+        if outcome.code and said:
+            warnings.warn(f"{self.mpirun} failed by itself ({said}); run again", stacklevel=3)
+            outcome = run()
+        return outcome
 
     def path(self):
         """A PATH on which `evenkeel run` finds this library's launcher first, where it is not a system's."""

@@ -411,7 +411,8 @@ def test_a_reader_that_goes_ends_the_writers(one):
 def test_spawned_processes_run_and_their_failure_is_the_jobs(mpich5):
     token = str(uuid.uuid4())
     outcome = run(mpich5, 2, "spawn", 0, "-", token).ok()
-    lines = sorted(text for text in outcome.out.splitlines() if not text.startswith("rank"))
+    # MPICH's UCX may complain of processes that have ended since MPI_Comm_disconnect.
+    lines = sorted(t for t in outcome.out.splitlines() if not t.startswith("rank") and "UCX" not in t)
     children = [f"child {rank} has 42 and 'two words'" for rank in range(3)]
     assert lines == children + [f"parent {rank} of 3 children" for rank in range(2)]
     assert_all_end(token)
