@@ -1,11 +1,18 @@
 """Messages between two ranks that evenkeel carries itself keep MPI's rules, and none is seen too early."""
 
+import contextlib
 import dataclasses
+import os
+import random
+import signal
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 import litmus_tests
 import mpi4py_suite
+import processes
 from litmus_tests import assert_litmus, run_background, run_litmus
 from verdicts import assert_never_wrong, assert_passed
 
@@ -61,6 +68,47 @@ def test_large_messages_are_sent_in_parts_if_ranks_cannot_read_the_memory_of_oth
 @pytest.mark.parametrize("cma", ["auto", "off"])
 def test_a_message_of_one_gibibyte_arrives(openmpi4, cma):
     run_messages(openmpi4, 2, 1, "huge=1", env=OWN | {"EVENKEEL_CMA": cma})
+
+
+@pytest.mark.parametrize(("ranks", "large"), [(2, "both"), (4, "both"), (3, "receiver")])
+def test_large_messages_arrive_whole_whoever_copies_them(mpi, ranks, large, report):
+    program = mpi.build("large_messages.c")
+    env = OWN | {"EVENKEEL_LARGE": large}
+    outcome = mpi.run(program, ranks, "rounds=25", f"seed={ranks}", env=env, report=report)
+    assert_passed(outcome)
+    assert messages_carried(outcome)[0] > 50
+    copied_by_senders = sum(rank["message_bytes_copied"] for rank in outcome.read_report()["ranks"])
+    assert (copied_by_senders > 0) == (large == "both"), copied_by_senders
+
+
+def test_large_messages_arrive_whole_while_ranks_are_stopped_and_continued(openmpi4):
+    """A sender that is stopped in the middle of a chunk goes on when its receiver has read that chunk."""
+    program = openmpi4.build("large_messages.c")
+    env = OWN | {"EVENKEEL_LARGE": "both"}
+    with ThreadPoolExecutor(1) as pool:
+        started = []
+
+        def watch(process):
+            started.append(pool.submit(stop_and_continue, process, program.name))
+
+        outcome = openmpi4.run(program, 3, "rounds=60", "seed=11", env=env, watch=watch)
+        assert started[0].result() > 50, "the ranks were hardly ever stopped"
+    assert_passed(outcome)
+
+
+def stop_and_continue(process, name):
+    """Stops and continues the ranks of a job at random times until it ends. Returns how often."""
+    chance, stops = random.Random(7), 0
+    while process.poll() is None:
+        ranks = [pid for pid, line in processes.with_token(process.token).items() if name in line.split()[0]]
+        for pid in ranks:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGSTOP)
+                time.sleep(chance.uniform(0, 0.004))
+                os.kill(pid, signal.SIGCONT)
+                stops += 1
+        time.sleep(chance.uniform(0, 0.01))
+    return stops
 
 
 @pytest.mark.parametrize("case", litmus_tests.RANKS_OF_OWN_MESSAGES)
@@ -121,7 +169,7 @@ def test_the_library_carries_messages_by_default(openmpi4, report):
     assert messages_carried(run_litmus(openmpi4, "absence", 5, None, report=report).ok()) == (0, 0)
 
 
-@pytest.mark.parametrize("option", ["MESSAGES", "ORDERING"])
+@pytest.mark.parametrize("option", ["MESSAGES", "ORDERING", "LARGE"])
 def test_an_option_with_a_bad_value_is_named(openmpi4, option):
     env = OWN | {f"EVENKEEL_{option}": "maybe"}
     outcome = run_litmus(openmpi4, "run-ahead", 5, env, ranks=2).ok()

@@ -74,11 +74,7 @@ pub extern "C" fn ek_messages_are_wanted() -> bool {
         "auto" | "own" => true,
         "host" => false,
         other => {
-            process.notes.add(&format!(
-                "{}={other} is not one of {}; the host library carries messages",
-                options::MESSAGES.env,
-                options::MESSAGES.values
-            ));
+            note_bad_value(process, &options::MESSAGES, other, "the host library carries messages");
             false
         }
     };
@@ -91,14 +87,29 @@ fn strength(process: &Process) -> Strength {
         "weak" => Strength::Weak,
         "strong" => Strength::Strong,
         other => {
-            process.notes.add(&format!(
-                "{}={other} is not one of {}; ordering is strong",
-                options::ORDERING.env,
-                options::ORDERING.values
-            ));
+            note_bad_value(process, &options::ORDERING, other, "ordering is strong");
             Strength::Strong
         }
     }
+}
+
+/// Returns whether the sender of a large message copies a part of it.
+fn senders_copy(process: &Process, node: &Node) -> bool {
+    // Where ranks share cores, a sender that copies may do so in the receiver's time.
+    let by_default = !node.waiting.shares_cores();
+    match options::LARGE.get().as_str() {
+        "auto" => by_default,
+        "both" => true,
+        "receiver" => false,
+        other => {
+            note_bad_value(process, &options::LARGE, other, "evenkeel chooses");
+            by_default
+        }
+    }
+}
+
+fn note_bad_value(process: &Process, option: &options::OptionSpec, value: &str, consequence: &str) {
+    process.notes.add(&format!("{}={value} is not one of {}; {consequence}", option.env, option.values));
 }
 
 /// Lets evenkeel carry messages from now on.
@@ -107,7 +118,8 @@ pub extern "C" fn ek_messages_open() {
     let Some(process) = Process::get() else { return };
     let found = process.node().and_then(|node| Some((node, node.channels()?)));
     if let Some((node, channels)) = found {
-        process.messages.open(node, &process.deferral, &channels, strength(process));
+        let senders_copy = senders_copy(process, node);
+        process.messages.open(node, &process.deferral, &channels, strength(process), senders_copy);
     }
 }
 

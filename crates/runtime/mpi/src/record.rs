@@ -65,6 +65,7 @@ fn message_record(process: &Process, node: &Node) -> RankRecord {
         messages: own_sent.iter().map(|peer| peer.messages).sum(),
         messages_ahead: own.sent_ahead(),
         message_bytes: own_sent.iter().map(|peer| peer.bytes).sum(),
+        message_bytes_copied: own.bytes_copied(),
         host_messages,
         host_message_bytes,
         message_time_ns: host.call_ns(),

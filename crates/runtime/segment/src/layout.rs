@@ -11,14 +11,14 @@
 //!   line 2        how many sleep
 //!   line 3        how many of them wait for room; how many members have a backlog
 //!   lines 4 ...   blocks of duplicates
-//! end           channels between processes
+//! end           pipelines of processes, channels between them
 //! ```
 //!
 //! Processes of different builds must not share a segment. A change to anything here, or to a geometry, must
 //! therefore come with a new [`LAYOUT`] number.
 
 /// The number of this layout, and of what else the processes of a node take for granted of each other.
-pub const LAYOUT: &str = concat!(env!("CARGO_PKG_VERSION"), " layout 11");
+pub const LAYOUT: &str = concat!(env!("CARGO_PKG_VERSION"), " layout 12");
 
 /// Bytes of a cache line; words that two ranks write lie on different ones.
 pub const LINE: usize = 64;

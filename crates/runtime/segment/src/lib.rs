@@ -9,7 +9,7 @@
 //!
 //! Messages between two processes go through rings ([`channel`]), and [`mailbox`] passes bytes from one
 //! process to one other, apart from any communicator. Where a process may not read another one's memory, a
-//! [`relay`] passes its bytes. Processes sleep and are woken at an [`eventcount`] over
+//! [`relay`] passes its bytes. Both ends copy a large message at once through a [`pipeline`]. Processes sleep and are woken at an [`eventcount`] over
 //! a futex. [`node_status`] keeps what the node knows of its processes and of other nodes; whether a process
 //! still lives is asked of the kernel ([`process`]). Which MPI call each of them is in stands in a line of
 //! its own ([`call_line`]), beside who it is ([`identity`]): other programs of the user read that from
@@ -37,6 +37,7 @@ pub mod membarrier;
 #[cfg(not(loom))]
 pub mod memory;
 pub mod node_status;
+pub mod pipeline;
 #[cfg(not(loom))]
 pub mod process;
 pub mod relay;

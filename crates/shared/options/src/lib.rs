@@ -104,6 +104,11 @@ options! {
     /// carries them. evenkeel completes pending barriers before each send and receive. `auto` is `own`.
     MESSAGES { name: "messages", env: "EVENKEEL_MESSAGES", default: "auto", values: "auto|host|own" }
 
+    /// Who copies a large message (192 KiB or more) that evenkeel carries. `receiver`: its receiver reads it
+    /// from its sender's memory. `both`: while the sender waits, it copies a part of it into shared memory, from
+    /// where the receiver takes it. `auto` is `both` if every rank has a core of its own.
+    LARGE { name: "large", env: "EVENKEEL_LARGE", default: "auto", values: "auto|both|receiver" }
+
     /// When the receiver may see a message that was sent after a pending barrier, if evenkeel carries
     /// messages. `strong`: wherever a program could tell, once all ranks have entered the barrier, as with
     /// strict barriers. `weak`: once the receiver has entered it. A program that receives from any source,

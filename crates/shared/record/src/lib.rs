@@ -67,6 +67,9 @@ pub struct RankRecord {
     /// The bytes of these messages.
     #[serde(default)]
     pub message_bytes: u64,
+    /// Of these bytes of large messages: those that this rank copied itself, while it waited.
+    #[serde(default)]
+    pub message_bytes_copied: u64,
     /// Point-to-point messages that this rank sent through the MPI library. This and the time in calls are
     /// noted only if a report is to be written.
     #[serde(default)]

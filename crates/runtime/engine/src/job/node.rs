@@ -14,6 +14,7 @@ use evenkeel_segment::block::{BlockAllocator, WORLD};
 use evenkeel_segment::call_line::CallLine;
 use evenkeel_segment::channel::Channels;
 use evenkeel_segment::eventcount::Fencing;
+use evenkeel_segment::pipeline::Pipelines;
 use evenkeel_segment::relay::Relay;
 use evenkeel_segment::{Mapped, NodeStatus, Segment};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -167,6 +168,11 @@ impl Node {
         Channels::new(self.ranks, self.segment.bytes()).filter(|_| self.neighbours.len() == self.ranks)
     }
 
+    /// The pipelines through which both ends copy a large message; `None` if there are no channels, or no room.
+    pub fn pipelines(&self) -> Option<Pipelines> {
+        Pipelines::new(self.ranks, self.channels()?.start())
+    }
+
     /// The local rank of a world rank; `None` if it is not on this node.
     pub fn local_rank_of(&self, world_rank: usize) -> Option<usize> {
         *self.local_ranks.get(world_rank)?
@@ -218,7 +224,9 @@ impl Node {
     }
 }
 
-/// How many bytes of the segment are for blocks. The message channels lie above them, if there is room.
+/// How many bytes of the segment are for blocks. The pipelines and message channels lie above them, if there
+/// is room.
 pub(super) fn room_for_blocks(segment: &Segment, ranks: usize) -> usize {
-    Channels::new(ranks, segment.bytes()).map_or(segment.bytes(), |channels| channels.start())
+    let Some(channels) = Channels::new(ranks, segment.bytes()) else { return segment.bytes() };
+    Pipelines::new(ranks, channels.start()).map_or(channels.start(), |pipelines| pipelines.start())
 }

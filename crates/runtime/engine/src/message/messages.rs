@@ -31,15 +31,17 @@ impl Default for Messages {
 }
 
 impl Messages {
-    /// Lets evenkeel carry messages from now on. All ranks must have agreed to that.
+    /// Lets evenkeel carry messages from now on. All ranks must have agreed to that. If `senders_copy`, this rank
+    /// copies a part of its large messages while it waits.
     pub fn open(
         &self,
         node: &'static Node,
         deferral: &'static Deferral,
         channels: &Channels,
         strength: Strength,
+        senders_copy: bool,
     ) {
-        let port = Port::new(node, deferral, channels, strength);
+        let port = Port::new(node, deferral, channels, strength, senders_copy);
         self.port.store(Box::leak(Box::new(UnsafeCell::new(port))), Ordering::Release);
     }
 
@@ -130,6 +132,12 @@ impl Messages {
             bytes: sent.bytes,
         })
         .collect()
+    }
+
+    /// How many bytes of its large messages this process has copied for their receivers.
+    pub fn bytes_copied(&self) -> u64 {
+        // SAFETY: only reads one field.
+        unsafe { self.port() }.and_then(|port| port.large.as_ref()).map_or(0, |large| large.bytes_copied)
     }
 
     /// How many messages this process has sent while a barrier was pending.

@@ -4,7 +4,7 @@
 //! A message is sent at once, into the [channel](evenkeel_segment::channel) to its receiver, and carries
 //! the stamp of its sender's latest pending barrier. The receiver matches it with a receive ([`matching`])
 //! and decides when the program may see it ([`visibility`], [`known`]). Small messages are copied twice.
-//! Large ones stay in their sender's memory until they are wanted; then the receiver reads them there or,
+//! [`large`] ones stay in their sender's memory until they are wanted; then the receiver reads them there or,
 //! if the kernel does not allow that, the sender sends them in parts. [`port`] is this process's end of the
 //! channels, with [`sending`] and [`receiving`] for the records, and [`table`] for the queues of each
 //! communicator. [`request`] is one send or receive, and [`envelope`] defines the records. [`messages`]
@@ -19,6 +19,7 @@
 pub mod calls;
 pub mod envelope;
 mod known;
+mod large;
 pub mod matching;
 pub mod messages;
 pub mod port;

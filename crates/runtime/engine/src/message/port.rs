@@ -2,6 +2,7 @@
 
 use super::envelope::{EAGER, Envelope, Fields, LARGEST, OFFER, Offer, Token};
 use super::known::KnownBarriers;
+use super::large::LargeMessages;
 use super::matching::Pattern;
 use super::request::{Matched, Message, Probed, UnexpectedMessage};
 use super::table::{Pool, Table};
@@ -75,6 +76,8 @@ pub struct Port {
     pub(super) blocked: Vec<u64>,
     /// Sends that are being sent in parts.
     pub(super) streams: Vec<*mut Message>,
+    /// Large messages, if both ends copy them.
+    pub(super) large: Option<LargeMessages>,
     /// How many records are in outboxes.
     pub(super) outbound: usize,
     /// How many sends and receives are not complete.
@@ -115,6 +118,7 @@ impl Port {
         deferral: &'static Deferral,
         channels: &Channels,
         strength: Strength,
+        senders_copy: bool,
     ) -> Port {
         let fencing = if node.ranks == 2 { node.fencing } else { Fencing::Both };
         let eventcount_of = |local_rank: usize| node.segment.at(channels.eventcount(local_rank));
@@ -137,6 +141,7 @@ impl Port {
             pool: Pool::default(),
             blocked: Vec::new(),
             streams: Vec::new(),
+            large: LargeMessages::new(node).filter(|_| senders_copy),
             outbound: 0,
             incomplete: 0,
             sending: 0,

@@ -5,7 +5,7 @@ use super::envelope::{DONE, EAGER, Envelope, Fields, OFFER, Offer, PART, Record,
 use super::port::{Port, add_needing, slice};
 use super::request::{Message, Payload, UnexpectedMessage};
 use crate::comm::stamp::BarrierStamp;
-use evenkeel_segment::{cross_memory, eventcount};
+use evenkeel_segment::eventcount;
 
 /// How many records are taken from one channel before the next channel is polled.
 const RECORDS_PER_POLL: usize = 64;
@@ -34,6 +34,9 @@ impl Port {
         }
         if self.outbound > 0 {
             records += self.send_queued();
+        }
+        if self.sending > 0 {
+            records += self.help_receiver();
         }
         if !self.streams.is_empty() {
             records += self.stream();
@@ -164,7 +167,7 @@ impl Port {
             }
             Payload::Offered(offer) => {
                 let token = message.token.expect("offers carry a token");
-                if !self.fetch(message.sender, offer, m.buffer, bytes) && bytes > 0 {
+                if !self.fetch(message.sender, token, offer, m.buffer, bytes) && bytes > 0 {
                     m.moved = bytes;
                     let mut words = vec![token.0, receive as u64, bytes as u64];
                     words.extend(m.posted.iter().flat_map(|s| [s.comm, s.number, s.ranks as u64]));
@@ -177,20 +180,6 @@ impl Port {
             self.answer(message.sender, token, m.posted);
         }
         self.finish(receive);
-    }
-
-    /// Copies an offered message from its sender's memory. Returns false if the kernel does not allow that.
-    fn fetch(&mut self, sender: usize, offer: Offer, buffer: *mut u8, bytes: usize) -> bool {
-        if sender == self.node.local_rank {
-            // SAFETY: the send is not complete, so its data is still there; the two buffers of a program do
-            // not overlap.
-            unsafe { std::ptr::copy_nonoverlapping(offer.address as *const u8, buffer, bytes) };
-            return true;
-        }
-        let pid = self.node.neighbours[sender].pid;
-        // SAFETY: the receive's buffer has room for `bytes`.
-        self.node.facts.direct_reads
-            && unsafe { cross_memory::read(pid, offer.address, buffer, bytes) }.is_ok()
     }
 
     /// Tells the sender that its message has been received.
