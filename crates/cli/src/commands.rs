@@ -17,6 +17,7 @@ pub mod route;
 pub mod run;
 pub mod schedule;
 pub mod simulate;
+pub mod top;
 pub mod tune;
 pub mod value_parsers;
 pub mod whereabouts;
@@ -34,6 +35,7 @@ Examples:
   evenkeel run -n 4 -- python3 script.py      run Python with mpi4py
   evenkeel doctor ./app                       find out what works here, and which calls are covered
   evenkeel where                              why does my job hang: which ranks hold up the others
+  evenkeel top                                the same as the job runs: who waits, for whom, for how long
   evenkeel noise                              measure how this machine disturbs programs
   evenkeel simulate dissemination             simulate collectives on machines that you do not have
   evenkeel model measure                      measure what signals and messages cost on this machine
@@ -71,6 +73,7 @@ pub enum Command {
     Report(report::ReportArguments),
     Ps(ps::PsArguments),
     Where(whereabouts::WhereArguments),
+    Top(top::TopArguments),
     Noise(noise::NoiseArguments),
     Simulate(Box<simulate::SimulateArguments>),
     Tune(Box<tune::TuneArguments>),
@@ -96,6 +99,7 @@ pub fn execute(command: Command) -> Result<Outcome, CommandError> {
         Command::Report(arguments) => report::report(&arguments)?.into(),
         Command::Ps(arguments) => ps::ps(&arguments).into(),
         Command::Where(arguments) => whereabouts::whereabouts(&arguments)?.into(),
+        Command::Top(arguments) => top::top(&arguments)?.into(),
         Command::Noise(arguments) => noise::noise(&arguments)?.into(),
         Command::Simulate(arguments) => simulate::simulate(&arguments)?.into(),
         Command::Tune(arguments) => tune::tune(&arguments)?.into(),

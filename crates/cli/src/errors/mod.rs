@@ -15,6 +15,7 @@ mod program;
 mod route;
 mod schedule;
 mod simulation;
+mod terminal;
 mod tune;
 
 pub use file::FileError;
@@ -28,6 +29,7 @@ pub use program::ProgramError;
 pub use route::{OpenSmError, RouteError, RouteReason};
 pub use schedule::ScheduleError;
 pub use simulation::{ArgumentSyntaxError, NoiseFileError, SimulationError};
+pub use terminal::TerminalError;
 pub use tune::TuneError;
 
 use thiserror::Error;
@@ -58,9 +60,12 @@ pub enum CommandError {
     /// `evenkeel run --inject`.
     #[error(transparent)]
     Injection(#[from] InjectionError),
-    /// `evenkeel where`.
+    /// `evenkeel where`, `evenkeel top`.
     #[error(transparent)]
     Job(#[from] JobError),
+    /// `evenkeel top`.
+    #[error(transparent)]
+    Terminal(#[from] TerminalError),
     /// `evenkeel noise`, `evenkeel model measure`, `evenkeel tune`.
     #[error(transparent)]
     Measurement(#[from] MeasurementError),

@@ -4,7 +4,7 @@
 //! May use: cross-memory reads. Must never: map or write the memory of a job.
 
 use crate::board::{Geometry, Seq};
-use crate::call_line::{self, Sight};
+use crate::call_line::{self, Glance, Sight};
 use crate::cross_memory;
 use crate::identity::{self, Identity, Stage};
 use crate::layout::{BACKLOGS_AT, LAYOUT_AT, LINE, MAGIC_AT, MAX_PROCESSES, layout_number};
@@ -96,6 +96,11 @@ impl ForeignSegment {
     /// What the process at a place is in; None if it writes all the time or the segment is gone.
     pub fn call(&self, place: usize) -> Option<Sight> {
         call_line::look(place, |offset, words| self.read(offset, words).ok())
+    }
+
+    /// What the processes at the first `places` places seem to be in, by one read; None if it fails.
+    pub fn glances(&self, places: usize) -> Option<Vec<Glance>> {
+        call_line::glance(places, |offset, words| self.read(offset, words).ok())
     }
 }
 
