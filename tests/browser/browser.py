@@ -11,13 +11,17 @@ from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
-# What a canvas shows: how many colours, and a number for all of its pixels.
+# What a chart shows: how many colours, and a number for all of its pixels. A chart may have several layers. They
+# are read from a copy, because Chromium gives advice about canvases that are read often.
 PIXELS = """
-const canvas = arguments[0];
-const data = new Uint32Array(canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data.buffer);
+const layers = [...arguments[0].querySelectorAll("canvas")];
+const copy = document.createElement("canvas");
+[copy.width, copy.height] = [layers[0]?.width ?? 1, layers[0]?.height ?? 1];
+const context = copy.getContext("2d", { willReadFrequently: true });
+for (const layer of layers) context.drawImage(layer, 0, 0);
 const colours = new Set();
 let hash = 0;
-for (const pixel of data) {
+for (const pixel of new Uint32Array(context.getImageData(0, 0, copy.width, copy.height).data.buffer)) {
   colours.add(pixel);
   hash = (Math.imul(hash, 31) + pixel) | 0;
 }
@@ -85,9 +89,9 @@ class Browser:
         self.press(Keys.TAB)
         return self.driver.switch_to.active_element
 
-    def pixels(self, canvas):
-        """How many colours a canvas shows, and a number for all of its pixels."""
-        colours, number = self.run(PIXELS, canvas)
+    def pixels(self, chart):
+        """How many colours a chart shows, and a number for all of its pixels."""
+        colours, number = self.run(PIXELS, chart)
         return colours, number
 
     def prefer(self, scheme):

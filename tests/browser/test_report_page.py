@@ -13,6 +13,7 @@ from paths import EVENKEEL
 
 RANKS = [2, 16, 64, 512]
 CHARTS = ["time", "late", "deferral", "latency"]
+NO_VALUE = ["-", "", "varies"]
 SECTIONS = ["time", "late", "messages", "deferral", "latency", "ops", "comms", "ranks", "notes"]
 
 
@@ -33,14 +34,14 @@ def pages(tmp_path_factory):
     return page
 
 
-def is_drawn(browser, canvas):
-    """Axes and a scale alone have a few colours, which smooth edges multiply; data have many pixels, too."""
-    return browser.pixels(canvas)[0] >= 10
+def is_drawn(browser, chart):
+    """Text has smooth edges and therefore many colours."""
+    return browser.pixels(chart)[0] >= 10
 
 
 def charts(browser):
-    """The canvas of each chart, by its section. echarts has one for each chart."""
-    return {name: browser.one(f"#{name} canvas") for name in CHARTS}
+    """Each chart by its section."""
+    return {name: browser.one(f"#{name} .chart") for name in CHARTS}
 
 
 def column(browser, table, number):
@@ -60,9 +61,9 @@ def test_every_section_and_every_plot_is_there(browser, pages, ranks, scheme):
     browser.prefer(scheme)
     browser.open(pages(ranks))
     assert browser.run("return [...document.querySelectorAll('section')].map((s) => s.id)") == SECTIONS
-    assert len(browser.all("canvas")) == len(CHARTS)
-    for name, canvas in charts(browser).items():
-        assert is_drawn(browser, canvas), name
+    assert len(browser.all(".chart")) == len(CHARTS)
+    for name, chart in charts(browser).items():
+        assert is_drawn(browser, chart), name
     assert len(column(browser, "ranks", 1)) == ranks
     assert browser.run("return getComputedStyle(document.body).colorScheme") == scheme
     assert_silent(browser)
@@ -70,9 +71,10 @@ def test_every_section_and_every_plot_is_there(browser, pages, ranks, scheme):
 
 def test_a_chart_that_is_not_drawn_would_be_seen(browser, pages):
     browser.open(pages(2))
-    canvas = charts(browser)["late"]
-    browser.run("arguments[0].getContext('2d').clearRect(0, 0, 1e5, 1e5)", canvas)
-    assert not is_drawn(browser, canvas)
+    chart = charts(browser)["late"]
+    script = "arguments[0].querySelectorAll('canvas').forEach((c) => c.getContext('2d').reset())"
+    browser.run(script, chart)
+    assert not is_drawn(browser, chart)
 
 
 def test_an_error_of_the_page_would_be_seen(browser, pages):
@@ -101,7 +103,7 @@ def test_a_page_without_data_to_draw_says_so(browser, tmp_path):
     subprocess.run(line, check=True)
     browser.open(tmp_path / "run.html")
     assert "The program made no collective calls." in browser.one("#ops").text
-    assert not browser.all("canvas")
+    assert not browser.all(".chart")
     assert_silent(browser)
 
 
@@ -111,16 +113,16 @@ def test_a_page_without_data_to_draw_says_so(browser, tmp_path):
 def test_the_button_switches_between_light_and_dark_and_the_charts_follow(browser, pages):
     browser.open(pages(16))
     button = browser.one("button.theme")
-    before = {name: browser.pixels(canvas)[1] for name, canvas in charts(browser).items()}
+    before = {name: browser.pixels(chart)[1] for name, chart in charts(browser).items()}
     ink = browser.run("return getComputedStyle(document.body).color")
     assert button.text == "Dark"
     button.click()
     assert button.text == "Light"
     assert browser.run("return getComputedStyle(document.body).color") != ink
-    for name, canvas in charts(browser).items():
-        assert is_drawn(browser, canvas) and browser.pixels(canvas)[1] != before[name], name
+    for name, chart in charts(browser).items():
+        assert is_drawn(browser, chart) and browser.pixels(chart)[1] != before[name], name
     button.click()
-    assert {name: browser.pixels(canvas)[1] for name, canvas in charts(browser).items()} == before
+    assert {name: browser.pixels(chart)[1] for name, chart in charts(browser).items()} == before
     assert_silent(browser)
 
 
@@ -137,16 +139,16 @@ def test_narrow_and_wide_windows_need_no_scrolling_sideways(browser, pages, widt
     browser.open(pages(ranks))
     browser.resize(width, 900)
     assert browser.run("return document.documentElement.scrollWidth") <= width
-    for name, canvas in charts(browser).items():
-        assert is_drawn(browser, canvas), name
-        assert 0 < canvas.size["width"] <= width, name
+    for name, chart in charts(browser).items():
+        assert is_drawn(browser, chart), name
+        assert 0 < chart.size["width"] <= width, name
     assert_silent(browser)
 
 
 # ---- sorting and choosing ----
 
 
-@pytest.mark.parametrize("ranks", [2, 512])
+@pytest.mark.parametrize("ranks", [2, 64])
 def test_every_heading_of_every_table_sorts_both_ways(browser, pages, ranks):
     browser.open(pages(ranks))
     for table in ["messages", "ops", "comms", "ranks"]:
@@ -161,7 +163,9 @@ def test_every_heading_of_every_table_sorts_both_ways(browser, pages, ranks):
             one, other = (dict(orders)[direction] for direction in ("ascending", "descending"))
             assert sorted(one) == sorted(other)
             if len(set(one)) == len(one):
-                assert one == other[::-1] or len(one) < 2, (table, button.text)
+                # What has no value comes last in both directions.
+                one, other = ([text for text in texts if text not in NO_VALUE] for texts in (one, other))
+                assert one == other[::-1], (table, button.text)
             assert len(browser.all(f"#{table} th[aria-sort]")) == 1
     assert_silent(browser)
 
@@ -188,14 +192,14 @@ def values(browser, selector):
 
 def test_another_operation_and_scale_draw_another_histogram(browser, pages):
     browser.open(pages(16))
-    canvas, seen = charts(browser)["latency"], set()
+    chart, seen = charts(browser)["latency"], set()
     for value in values(browser, "#latency select"):
         choose(browser, "#latency select", value)
-        seen.add(browser.pixels(canvas)[1])
+        seen.add(browser.pixels(chart)[1])
     assert len(seen) == len(values(browser, "#latency select"))
-    before = browser.pixels(canvas)[1]
+    before = browser.pixels(chart)[1]
     browser.one("#latency input").click()
-    assert is_drawn(browser, canvas) and browser.pixels(canvas)[1] != before
+    assert is_drawn(browser, chart) and browser.pixels(chart)[1] != before
     assert_silent(browser)
 
 
@@ -221,12 +225,12 @@ def test_another_communicator_has_other_operations(browser, pages):
 
 def test_late_ranks_are_put_in_order(browser, pages):
     browser.open(pages(16))
-    canvas = charts(browser)["late"]
-    before = browser.pixels(canvas)[1]
+    chart = charts(browser)["late"]
+    before = browser.pixels(chart)[1]
     choose(browser, "#late select", "late")
-    assert is_drawn(browser, canvas) and browser.pixels(canvas)[1] != before
+    assert is_drawn(browser, chart) and browser.pixels(chart)[1] != before
     choose(browser, "#late select", "rank")
-    assert browser.pixels(canvas)[1] == before
+    assert browser.pixels(chart)[1] == before
 
 
 # ---- the keyboard ----
@@ -252,7 +256,9 @@ def test_arrow_keys_read_out_the_values_of_a_chart(browser, pages, ranks, name):
     browser.run("arguments[0].focus()", chart)
     before = browser.pixels(charts(browser)[name])[1]
     heard = []
-    for key in [Keys.ARROW_RIGHT, Keys.ARROW_RIGHT, Keys.ARROW_LEFT]:
+    # What completed barriers is listed from top to bottom.
+    on, back = (Keys.ARROW_DOWN, Keys.ARROW_UP) if name == "deferral" else (Keys.ARROW_RIGHT, Keys.ARROW_LEFT)
+    for key in [on, on, back]:
         browser.press(key)
         heard.append(chart.find_element(By.CSS_SELECTOR, ".spoken").get_attribute("textContent"))
     assert all(heard) and heard[0] == heard[2] != heard[1], heard
@@ -279,8 +285,8 @@ def test_the_page_of_noise_is_drawn(browser, tmp_path, scheme):
     subprocess.run([EVENKEEL, "noise", "--seconds", "0.5", "--html", page], check=True, capture_output=True)
     browser.prefer(scheme)
     browser.open(page)
-    canvases = browser.all("canvas")
-    assert len(canvases) == 2 and all(is_drawn(browser, canvas) for canvas in canvases)
+    drawn = browser.all(".chart")
+    assert len(drawn) == 2 and all(is_drawn(browser, chart) for chart in drawn)
     browser.one("#cores th button").click()
     assert browser.one("#cores th").get_attribute("aria-sort")
     assert_silent(browser)
