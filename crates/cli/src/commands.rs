@@ -9,6 +9,7 @@ pub mod doctor;
 pub mod env;
 pub mod launch_arguments;
 pub mod manual;
+pub mod metrics;
 pub mod model;
 pub mod noise;
 pub mod ps;
@@ -74,6 +75,7 @@ pub enum Command {
     Ps(ps::PsArguments),
     Where(whereabouts::WhereArguments),
     Top(top::TopArguments),
+    Metrics(metrics::MetricsArguments),
     Noise(noise::NoiseArguments),
     Simulate(Box<simulate::SimulateArguments>),
     Tune(Box<tune::TuneArguments>),
@@ -100,6 +102,7 @@ pub fn execute(command: Command) -> Result<Outcome, CommandError> {
         Command::Ps(arguments) => ps::ps(&arguments).into(),
         Command::Where(arguments) => whereabouts::whereabouts(&arguments)?.into(),
         Command::Top(arguments) => top::top(&arguments)?.into(),
+        Command::Metrics(arguments) => metrics::metrics(&arguments)?.into(),
         Command::Noise(arguments) => noise::noise(&arguments)?.into(),
         Command::Simulate(arguments) => simulate::simulate(&arguments)?.into(),
         Command::Tune(arguments) => tune::tune(&arguments)?.into(),

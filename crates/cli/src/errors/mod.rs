@@ -9,6 +9,7 @@ mod injection;
 mod job;
 mod launch;
 mod measurement;
+mod metrics;
 mod model;
 mod plot;
 mod program;
@@ -23,6 +24,7 @@ pub use injection::{InjectionError, InjectionSyntaxError};
 pub use job::JobError;
 pub use launch::LaunchError;
 pub use measurement::MeasurementError;
+pub use metrics::MetricsError;
 pub use model::ModelError;
 pub use plot::PlotError;
 pub use program::ProgramError;
@@ -66,6 +68,9 @@ pub enum CommandError {
     /// `evenkeel top`.
     #[error(transparent)]
     Terminal(#[from] TerminalError),
+    /// `evenkeel metrics`.
+    #[error(transparent)]
+    Metrics(#[from] MetricsError),
     /// `evenkeel noise`, `evenkeel model measure`, `evenkeel tune`.
     #[error(transparent)]
     Measurement(#[from] MeasurementError),
