@@ -186,10 +186,11 @@ def test_a_watched_job_gets_the_same_result(library):
 def test_the_live_view_fits_80_columns_and_gives_the_terminal_back(library, terminal):
     shell = terminal(80, 24)
     shell.wait_for("READY")
-    shell.type("echo before $(stty -g)", "Enter")
-    before = re.search(r"^before (\S+)", shell.wait_for(r"^before \S+"), re.MULTILINE).group(1)
+    shell.type("stty -g | cksum", "Enter")
+    before = re.search(r"^\d+ \d+$", shell.wait_for(r"^\d+ \d+$"), re.MULTILINE).group()
 
     def watch(process):
+        wait_until_named(process)
         shell.type(f"{EVENKEEL} top {process.pid} --interval 0.3; echo code $?", "Enter")
         screen = shell.wait_for(r"Rank 2 has not called MPI_Allreduce")
         lines = screen.splitlines()
@@ -208,8 +209,8 @@ def test_the_live_view_fits_80_columns_and_gives_the_terminal_back(library, term
         assert "q leave" not in screen, "the view is still on the screen"
 
     hang(library, watch)
-    shell.type("echo after $(stty -g)", "Enter")
-    after = re.search(r"^after (\S+)", shell.wait_for(r"^after \S+"), re.MULTILINE).group(1)
+    shell.type("clear; stty -g | cksum", "Enter")
+    after = re.search(r"^\d+ \d+$", shell.wait_for(r"^\d+ \d+$"), re.MULTILINE).group()
     assert before == after
 
 

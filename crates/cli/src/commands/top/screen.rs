@@ -24,7 +24,7 @@ pub struct Picture {
     pub has_colours: bool,
 }
 
-const KEYS: &str = "q leave   r w c h s sort   up down pages scroll   + - interval   space stand still";
+const KEYS: &str = "q leave  r w c h s sort  up down home end scroll  + - interval  space pause";
 
 /// Draws. Returns how many rows there is room for.
 pub fn draw(frame: &mut Frame, picture: &Picture, control: &Control) -> usize {
