@@ -113,6 +113,7 @@ impl FirstLook {
 pub fn second_look(job: &Job, FirstLook(first): FirstLook) -> Observation {
     let look = |rank: &JobRank| job.segment.call(rank.place);
     // Between the looks, so that it belongs to the calls that are the same at both.
+    let job = &Job { segment: job.segment.remembering(), ..job.clone() };
     let described: Vec<(Option<Call>, Activity)> =
         job.ranks.iter().zip(&first).map(|(rank, sight)| describe(job, rank, sight.as_ref())).collect();
     let last: Vec<Option<Sight>> = job.ranks.iter().map(look).collect();
