@@ -12,7 +12,9 @@ from mpis import named
 from paths import EVENKEEL
 from processes import HUNG_S, until
 
-prometheus_client = pytest.importorskip("prometheus_client", reason="there is no prometheus_client in this venv")
+prometheus_client = pytest.importorskip(
+    "prometheus_client", reason="there is no prometheus_client in this venv"
+)
 from prometheus_client.openmetrics.parser import (  # noqa: E402  # after the skip
     text_string_to_metric_families as openmetrics,
 )
@@ -112,7 +114,11 @@ def test_a_job_is_served_in_both_formats_and_its_counters_grow(library):
                 assert value(first, "rank_messages_sent_total", **labels) >= 40  # before the hang
                 states = ["running", "sleeping", "uninterruptible", "stopped", "traced", "exited"]
                 assert sum(value(first, "rank_process_state", state=s, **labels) for s in states) == 1
-            [info] = [labels for name, labels in first if name == "evenkeel_job_info" and ("job", str(job)) in labels]
+            [info] = [
+                labels
+                for name, labels in first
+                if name == "evenkeel_job_info" and ("job", str(job)) in labels
+            ]
             assert dict(info)["library"].startswith("Open MPI") and "hang" in dict(info)["program"]
 
             def grown():

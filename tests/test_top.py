@@ -1,5 +1,5 @@
-"""`evenkeel top`: a job in a real terminal (tmux), and as a plain table. It names who holds up the others, leaves
-the terminal as it was, and says so when the job ends."""
+"""`evenkeel top`: a job in a real terminal (tmux), and as a plain table. It names who holds up the others,
+leaves the terminal as it was, and says so when the job ends."""
 
 import contextlib
 import os
@@ -142,7 +142,9 @@ def test_a_plain_table_names_who_holds_up_the_others(mpi):
         text = until(lambda: settled(process))
         assert text, wait_until_named(process)
         rows = table(text)
-        assert set(rows) == set("0123") and rows["2"][-1] == "3" and "outside MPI" in " ".join(rows["2"]), text
+        assert set(rows) == set("0123") and rows["2"][-1] == "3" and "outside MPI" in " ".join(rows["2"]), (
+            text
+        )
         for rank in "013":
             assert "MPI_Allreduce" in rows[rank] and rows[rank][-2:] == ["2", "-"], text
 
@@ -317,8 +319,8 @@ def test_a_job_of_another_user_is_refused_with_a_sentence(library, tmp_path):
     def watch(process):
         wait_until_named(process)
         line = [program, "top", str(process.pid)]
-        nobody = {"user": 65534, "group": 65534, "extra_groups": []}
-        done = subprocess.run(line, capture_output=True, text=True, check=False, **nobody)
+        stranger = {"user": 65534, "group": 65534, "extra_groups": []}
+        done = subprocess.run(line, capture_output=True, text=True, check=False, **stranger)
         assert done.returncode == 125 and "belongs to another user" in done.stderr, done.stderr
 
     hang(library, watch)

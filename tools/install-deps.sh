@@ -1,7 +1,8 @@
 #!/bin/sh
 # Installs what building, testing, … needs and Debian 12 does not have. Prints nothing if nothing is missing.
 #
-#   tools/install-deps.sh [build] [test] [demo] [bench] [nodes] [lint] [browser] [wheel] [deb] [rpm] [container]
+#   tools/install-deps.sh [build] [test] [demo] [bench] [nodes] [lint] [browser] [wheel] [deb] [rpm]
+#                         [container]
 #
 # build is always included.
 #
@@ -125,8 +126,8 @@ if { wants bench || wants test; } && [ "$(uname -m)" = x86_64 ]; then venv impi;
 mdbook=0.5.4
 if wants browser && [ "$(build/mdbook/bin/mdbook --version 2>/dev/null)" != "mdbook v$mdbook" ]; then
     say "compiling mdbook $mdbook into build/mdbook"
-    tools/cargo.sh install mdbook --quiet --locked --version "$mdbook" --no-default-features --features search \
-        --target-dir build/target-mdbook --root build/mdbook >&2 ||
+    tools/cargo.sh install mdbook --quiet --locked --version "$mdbook" --no-default-features \
+        --features search --target-dir build/target-mdbook --root build/mdbook >&2 ||
         die "cargo could not install mdbook $mdbook. Its messages are above."
     rm -rf build/target-mdbook
 fi

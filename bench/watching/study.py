@@ -4,8 +4,8 @@
     build/venv-tools/bin/python bench/watching/study.py [--ranks 64] [--rounds 10] [--seconds 6]
 
 A job of many ranks computes and meets in MPI_Allreduce, round after round, and counts the rounds. In each
-round of the measurement it is watched for some seconds and left alone for as long, in random order. `top` draws
-on a terminal of 120 by 50 characters. With the defaults it takes some three minutes.
+round of the measurement it is watched for some seconds and left alone for as long, in random order. `top`
+draws on a terminal of 120 by 50 characters. With the defaults it takes some three minutes.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""Chromium, driven by Selenium, as a person uses it: pages, keys, clicks, what the console says, what is drawn."""
+"""Chromium, driven by Selenium, as a person uses it: keys, clicks, what the console says, what is drawn."""
 
 import os
 import shutil
@@ -11,8 +11,8 @@ from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
-# What a chart shows: how many colours, and a number for all of its pixels. A chart may have several layers. They
-# are read from a copy, because Chromium gives advice about canvases that are read often.
+# What a chart shows: how many colours, and a number for all of its pixels. A chart may have several layers.
+# They are read from a copy, because Chromium gives advice about canvases that are read often.
 PIXELS = """
 const layers = [...arguments[0].querySelectorAll("canvas")];
 const copy = document.createElement("canvas");

@@ -1,5 +1,5 @@
-"""The book, built by mdBook, in a browser: no page says anything in the console, every image is there, every link
-leads to a page and a heading that exist, the search finds something."""
+"""The book, built by mdBook, in a browser: no page says anything in the console, every image is there, every
+link leads to a page and a heading that exist, the search finds something."""
 
 import functools
 import http.server
@@ -79,7 +79,9 @@ def defects(book, server, seen):
     wrong = []
     for page, found in seen.items():
         wrong += [f"{page}: the console says: {line}" for line in found["said"]]
-        wrong += [f"{page}: the image {source} is missing" for source, is_there in found["images"] if not is_there]
+        wrong += [
+            f"{page}: the image {source} is missing" for source, is_there in found["images"] if not is_there
+        ]
         for link in sorted(set(found["links"])):
             if not link.startswith(server):
                 if urlparse(link).scheme not in ("http", "https", "mailto"):
@@ -116,7 +118,8 @@ def test_what_is_wrong_would_be_seen(browser, book, server):
     )
     try:
         seen = {
-            page: visit(browser, server + page) for page in ["planted.html", "introduction.html", "start.html"]
+            page: visit(browser, server + page)
+            for page in ["planted.html", "introduction.html", "start.html"]
         }
     finally:
         planted.unlink()

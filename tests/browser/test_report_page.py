@@ -1,14 +1,14 @@
-"""The pages of `evenkeel report --html` and `evenkeel noise --html` in a browser: everything is drawn, in light and
-in dark, sorted and chosen by mouse and keyboard, for 2 to 512 ranks, and the console says nothing."""
+"""The pages of `evenkeel report --html` and `evenkeel noise --html` in a browser: all is drawn, in light
+and in dark, sorted and chosen by mouse and keyboard, for 2 to 512 ranks, and the console says nothing."""
 
 import json
 import subprocess
 
 import pytest
+import records
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
-import records
 from paths import EVENKEEL
 
 RANKS = [2, 16, 64, 512]

@@ -36,7 +36,7 @@ Examples:
   evenkeel run -n 4 -- python3 script.py      run Python with mpi4py
   evenkeel doctor ./app                       find out what works here, and which calls are covered
   evenkeel where                              why does my job hang: which ranks hold up the others
-  evenkeel top                                the same as the job runs: who waits, for whom, for how long
+  evenkeel top                                the same as the job runs: which ranks wait, and for which
   evenkeel metrics                            numbers about your jobs for Prometheus
   evenkeel noise                              measure how this machine disturbs programs
   evenkeel simulate dissemination             simulate collectives on machines that you do not have

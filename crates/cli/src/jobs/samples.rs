@@ -95,7 +95,8 @@ mod tests {
         samples.add(ms(1020), &glance(4, None));
         samples.add(ms(1050), &glance(6, Some(8)));
         let stretch = samples.take();
-        assert_eq!((stretch.inside, stretch.mostly_in), (Some(0.8), Some(8)));
+        let percent = stretch.inside.map(|part| (part * 100.0).round());
+        assert_eq!((percent, stretch.mostly_in), (Some(80.0), Some(8)));
         samples.add(ms(1060), &glance(8, None));
         assert_eq!(samples.take(), Stretch { inside: Some(0.0), mostly_in: None });
         assert_eq!(samples.inside_in_all(), ms(40));

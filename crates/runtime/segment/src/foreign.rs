@@ -176,7 +176,10 @@ mod tests {
         let once = seen.remembering();
         assert_eq!((once.word(8192), seen.word(8192)), (Some(0), Some(0)));
         segment.word(8192).store(3, Ordering::Relaxed);
-        assert_eq!((once.word(8192), seen.word(8192), seen.remembering().word(8192)), (Some(0), Some(3), Some(3)));
+        assert_eq!(
+            (once.word(8192), seen.word(8192), seen.remembering().word(8192)),
+            (Some(0), Some(3), Some(3))
+        );
 
         segment.word(LAYOUT_AT).store(1, Ordering::Relaxed);
         let other = ForeignSegment::open(me, address).unwrap_err();

@@ -11,8 +11,8 @@ use std::path::PathBuf;
 /// the process, how many ranks it holds up, and whether a deadlock is proved. The jobs do not notice.
 ///
 /// Without --file it serves them by HTTP at /metrics, as OpenMetrics to those who accept that and as
-/// Prometheus' text format to all others. Nothing is encrypted, and whoever reaches the address can read it:
-/// by default that is this machine only.
+/// Prometheus' text format to all others. Nothing is encrypted, and all who reach the address can read it: by
+/// default those on this machine only.
 ///
 /// With --file it writes a file in Prometheus' text format again and again, each time whole or not at all, as
 /// the textfile collector of node_exporter wants it.

@@ -132,7 +132,8 @@ fn about_jobs(registry: &mut Registry, jobs: &[JobMetrics]) {
 
 fn about_ranks(registry: &mut Registry, jobs: &[JobMetrics]) {
     let all = || {
-        jobs.iter().flat_map(|job| job.ranks.iter().map(|rank| (OfRank { job: job.id, rank: rank.rank }, rank)))
+        jobs.iter()
+            .flat_map(|job| job.ranks.iter().map(|rank| (OfRank { job: job.id, rank: rank.rank }, rank)))
     };
     let mut seconds = |name: &str, help: &str, value: fn(&RankMetrics) -> Option<f64>| {
         let family = Family::<OfRank, Seconds>::default();
@@ -197,7 +198,11 @@ fn states(registry: &mut Registry, jobs: &[JobMetrics]) {
             }
         }
     }
-    registry.register("rank_process_state", "1 for the state of the rank's process, 0 for the others", family);
+    registry.register(
+        "rank_process_state",
+        "1 for the state of the rank's process, 0 for the others",
+        family,
+    );
 }
 
 #[cfg(test)]
@@ -249,7 +254,11 @@ mod tests {
         ] {
             assert!(found.iter().any(|line| line == expected), "{expected}: {found:#?}");
         }
-        assert!(!found.iter().any(|line| line.starts_with("evenkeel_rank_cpu_seconds_total{job=\"17\",rank=\"1\"")));
+        assert!(
+            !found
+                .iter()
+                .any(|line| line.starts_with("evenkeel_rank_cpu_seconds_total{job=\"17\",rank=\"1\""))
+        );
     }
 
     #[test]

@@ -12,8 +12,8 @@ pub struct MetricsServer(Server);
 impl MetricsServer {
     /// Listens at an address.
     pub fn listen(address: SocketAddr) -> Result<MetricsServer, MetricsError> {
-        let server =
-            Server::http(address).map_err(|cause| MetricsError::Listen { address, cause: cause.to_string() })?;
+        let server = Server::http(address)
+            .map_err(|cause| MetricsError::Listen { address, cause: cause.to_string() })?;
         Ok(MetricsServer(server))
     }
 

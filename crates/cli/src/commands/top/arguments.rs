@@ -4,7 +4,7 @@ use super::rows::Order;
 use crate::commands::value_parsers::between;
 use std::time::Duration;
 
-/// Show a job as it runs: which ranks wait, for whom, and since when
+/// Show a job as it runs: which ranks wait, for which others, and since when
 ///
 /// One row for each rank of a job that runs under evenkeel on this machine, renewed every second:
 ///
@@ -34,7 +34,7 @@ Keys:
 Examples:
   evenkeel top                                the only job that you run here
   evenkeel ps                                 which jobs there are
-  evenkeel top 4711                           one of several, by the process id of its launcher or of any rank
+  evenkeel top 4711                           one of several, by the process id of its launcher or of a rank
   evenkeel top --interval 0.5 --sort holds-up
   evenkeel top --once                         one table, for a log
 
@@ -44,7 +44,8 @@ pub struct TopArguments {
     #[arg(value_name = "JOB")]
     pub job: Option<u32>,
     /// Seconds from one renewal to the next, from 0.2 to 60
-    #[arg(long, short = 'i', value_name = "SECONDS", default_value = "1", value_parser = between::<200, 60_000>)]
+    #[arg(long, short = 'i', value_name = "SECONDS", default_value = "1")]
+    #[arg(value_parser = between::<200, 60_000>)]
     pub interval: f64,
     /// What the rows are sorted by
     #[arg(long, short = 's', value_name = "COLUMN", default_value = "rank")]

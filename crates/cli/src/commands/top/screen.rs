@@ -151,9 +151,9 @@ mod tests {
         let ranks = (0..300).map(|number| tests::rank(number, tests::allreduce(1.0))).collect();
         let picture = picture(&JobView { ranks, ranks_in_all: 300, findings: Vec::new() });
         let (lines, shown) = drawn((120, 40), &picture, &Control { first: 270, ..control() });
-        assert!(lines[1].ends_with("rows 271-293 of 300"), "{lines:#?}");
-        assert_eq!(shown, 23);
-        assert!(lines[3].starts_with("270 ") && lines[3 + shown - 1].starts_with("292 "));
+        assert!(lines[1].ends_with("rows 271-297 of 300"), "{lines:#?}");
+        assert_eq!(shown, 27);
+        assert!(lines[3].starts_with("270 ") && lines[3 + shown - 1].starts_with("296 "));
     }
 
     #[test]
