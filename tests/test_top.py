@@ -319,8 +319,8 @@ def test_a_job_of_another_user_is_refused_with_a_sentence(library, tmp_path):
     def watch(process):
         wait_until_named(process)
         line = [program, "top", str(process.pid)]
-        stranger = {"user": 65534, "group": 65534, "extra_groups": []}
-        done = subprocess.run(line, capture_output=True, text=True, check=False, **stranger)
+        other = {"user": 65534, "group": 65534, "extra_groups": []}
+        done = subprocess.run(line, capture_output=True, text=True, check=False, **other)
         assert done.returncode == 125 and "belongs to another user" in done.stderr, done.stderr
 
     hang(library, watch)
