@@ -11,16 +11,17 @@ SHIMS   := $(RELEASE)/lib/evenkeel
 TOOLS   := build/venv-tools/bin
 
 # Where the tests of `make test-programs` are.
-PROGRAMS := tests tools bench --ignore tests/nodes --ignore tests/rig
+PROGRAMS := tests tools bench --ignore tests/nodes --ignore tests/rig --ignore tests/browser
 
 # Directories that the virtual hosts of demo-nodes see too, even if they lie in /tmp.
 SHARE   := --share $(abspath $(RELEASE)) --share $(abspath build)
 
 .PHONY: help build shims demo demo-nodes test bench bench-nodes bench-launch clean lint
 .PHONY: install install-files uninstall
-.PHONY: test-nodes test-rust test-loom test-tsan test-web test-programs test-mpi4py
+.PHONY: test-nodes test-rust test-loom test-tsan test-web test-browser test-programs test-mpi4py
 .PHONY: third-party wheel test-wheel deb test-deb rpm test-rpm test-container packages test-packages
-.PHONY: deps-build deps-test deps-demo deps-bench deps-nodes deps-lint deps-wheel deps-deb deps-rpm deps-container
+.PHONY: deps-build deps-test deps-demo deps-bench deps-nodes deps-lint deps-browser deps-wheel deps-deb deps-rpm
+.PHONY: deps-container
 
 help:
 	@echo 'make demo                 install what is missing, build, and run hpcc with and without evenkeel'
@@ -45,7 +46,7 @@ help:
 	@echo 'make clean                remove what was built'
 
 # Installs what is missing. With EVENKEEL_DEPS=none nothing is installed.
-deps-build deps-test deps-demo deps-bench deps-nodes deps-lint deps-wheel deps-deb deps-rpm deps-container: deps-%:
+deps-build deps-test deps-demo deps-bench deps-nodes deps-lint deps-browser deps-wheel deps-deb deps-rpm deps-container: deps-%:
 	@[ "$(EVENKEEL_DEPS)" = none ] || tools/install-deps.sh $*
 
 build: deps-build
@@ -90,6 +91,7 @@ test: deps-test deps-lint
 	$(MAKE) test-loom
 	$(MAKE) test-tsan
 	$(MAKE) test-web
+	$(MAKE) test-browser
 	$(MAKE) test-programs
 	$(MAKE) test-nodes
 
@@ -109,6 +111,12 @@ test-tsan:
 
 test-web:
 	cd web && npm ci --silent --no-audit --no-fund && npm test --silent
+
+# The pages of reports and of the book in Chromium, driven by Selenium. What is missing here is said, not tested.
+test-browser: deps-browser
+	@if [ -x build/venv-browser/bin/python ]; then build/venv-browser/bin/python -m pytest tests/browser; else \
+		echo 'not tested here: pages in a browser, for which tools/install-deps.sh browser installs what is needed'; \
+	fi
 
 # Three tests at a time: most of them wait for launchers. Those that measure run alone.
 test-programs:

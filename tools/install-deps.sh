@@ -1,7 +1,8 @@
 #!/bin/sh
 # Installs what building, testing, … needs and Debian 12 does not have. Prints nothing if nothing is missing.
 #
-#   tools/install-deps.sh [build] [test] [demo] [bench] [nodes] [lint] [wheel] [deb] [rpm] [container]
+#   tools/install-deps.sh [build] [test] [demo] [bench] [nodes] [lint] [browser] [wheel] [deb] [rpm]
+#                         [container]
 #
 # build is always included.
 #
@@ -20,7 +21,7 @@ wants() { case " $scopes " in *" $1 "*) true ;; *) false ;; esac; }
 # --- Debian packages ---
 
 packages="gcc libc6-dev ca-certificates python3 python3-venv openmpi-bin libopenmpi-dev mpich libmpich-dev"
-if wants test; then packages="$packages gfortran g++ procps eztrace otf2-tools libucx-dev valgrind"; fi
+if wants test; then packages="$packages gfortran g++ procps tmux eztrace otf2-tools libucx-dev valgrind"; fi
 if wants bench; then packages="$packages libsimgrid-dev ucx-utils"; fi
 # OpenSM, ibsim (a simulated network for it) and ibdmchk (checks its tables). On a machine with an InfiniBand
 # port Debian's opensm would start a subnet manager as soon as it is installed: there the user decides, and
@@ -29,6 +30,7 @@ if { wants test || wants bench; } && [ -z "$(ls /sys/class/infiniband 2>/dev/nul
     packages="$packages opensm ibsim-utils infiniband-diags ibutils"
 fi
 if wants demo; then packages="$packages hpcc"; fi
+if wants browser; then packages="$packages chromium chromium-driver"; fi
 if wants wheel; then packages="$packages binutils debootstrap"; fi
 if wants deb; then packages="$packages dpkg-dev debhelper fakeroot lintian debootstrap"; fi
 if wants container; then packages="$packages buildah debootstrap"; fi
@@ -109,6 +111,7 @@ venv openmpi5
 if wants test || wants bench; then venv tools; fi
 if wants lint; then venv lint; fi
 if wants wheel; then venv wheel; fi
+if wants browser; then venv browser; fi
 if wants test; then
     # mpi4py's wheel works with Debian's MPICH too, but looks for libmpi.so.12, MPICH's name outside Debian.
     venv debian
@@ -116,3 +119,15 @@ if wants test; then
 fi
 # Intel MPI; its wheels exist for x86-64 only.
 if { wants bench || wants test; } && [ "$(uname -m)" = x86_64 ]; then venv impi; fi
+
+# --- mdBook ---
+
+# Debian has no package of it. It takes some minutes to compile, so what was compiled is kept in build/mdbook.
+mdbook=0.5.4
+if wants browser && [ "$(build/mdbook/bin/mdbook --version 2>/dev/null)" != "mdbook v$mdbook" ]; then
+    say "compiling mdbook $mdbook into build/mdbook"
+    tools/cargo.sh install mdbook --quiet --locked --version "$mdbook" --no-default-features \
+        --features search --target-dir build/target-mdbook --root build/mdbook >&2 ||
+        die "cargo could not install mdbook $mdbook. Its messages are above."
+    rm -rf build/target-mdbook
+fi

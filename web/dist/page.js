@@ -1,4 +1,4 @@
-/* made by build.mjs from sources a9c0d7d494260850
+/* made by build.mjs from sources b68b07685553c88a
 
 Apache ECharts
 Copyright 2017-2026 The Apache Software Foundation

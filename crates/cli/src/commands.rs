@@ -9,6 +9,7 @@ pub mod doctor;
 pub mod env;
 pub mod launch_arguments;
 pub mod manual;
+pub mod metrics;
 pub mod model;
 pub mod noise;
 pub mod ps;
@@ -17,6 +18,7 @@ pub mod route;
 pub mod run;
 pub mod schedule;
 pub mod simulate;
+pub mod top;
 pub mod tune;
 pub mod value_parsers;
 pub mod whereabouts;
@@ -34,6 +36,8 @@ Examples:
   evenkeel run -n 4 -- python3 script.py      run Python with mpi4py
   evenkeel doctor ./app                       find out what works here, and which calls are covered
   evenkeel where                              why does my job hang: which ranks hold up the others
+  evenkeel top                                the same as the job runs: which ranks wait, and for which
+  evenkeel metrics                            numbers about your jobs for Prometheus
   evenkeel noise                              measure how this machine disturbs programs
   evenkeel simulate dissemination             simulate collectives on machines that you do not have
   evenkeel model measure                      measure what signals and messages cost on this machine
@@ -71,6 +75,8 @@ pub enum Command {
     Report(report::ReportArguments),
     Ps(ps::PsArguments),
     Where(whereabouts::WhereArguments),
+    Top(top::TopArguments),
+    Metrics(metrics::MetricsArguments),
     Noise(noise::NoiseArguments),
     Simulate(Box<simulate::SimulateArguments>),
     Tune(Box<tune::TuneArguments>),
@@ -96,6 +102,8 @@ pub fn execute(command: Command) -> Result<Outcome, CommandError> {
         Command::Report(arguments) => report::report(&arguments)?.into(),
         Command::Ps(arguments) => ps::ps(&arguments).into(),
         Command::Where(arguments) => whereabouts::whereabouts(&arguments)?.into(),
+        Command::Top(arguments) => top::top(&arguments)?.into(),
+        Command::Metrics(arguments) => metrics::metrics(&arguments)?.into(),
         Command::Noise(arguments) => noise::noise(&arguments)?.into(),
         Command::Simulate(arguments) => simulate::simulate(&arguments)?.into(),
         Command::Tune(arguments) => tune::tune(&arguments)?.into(),

@@ -15,7 +15,7 @@ pub enum JobError {
 
     /// There are several, and none was named.
     #[error(
-        "several jobs run under evenkeel here: {}. Say which, for instance `evenkeel where {}`.",
+        "several jobs run under evenkeel here: {}. Say which, by its number behind the command, as {}.",
         list(jobs),
         jobs.first().map_or(0, |job| job.0)
     )]

@@ -9,12 +9,14 @@ mod injection;
 mod job;
 mod launch;
 mod measurement;
+mod metrics;
 mod model;
 mod plot;
 mod program;
 mod route;
 mod schedule;
 mod simulation;
+mod terminal;
 mod tune;
 
 pub use file::FileError;
@@ -22,12 +24,14 @@ pub use injection::{InjectionError, InjectionSyntaxError};
 pub use job::JobError;
 pub use launch::LaunchError;
 pub use measurement::MeasurementError;
+pub use metrics::MetricsError;
 pub use model::ModelError;
 pub use plot::PlotError;
 pub use program::ProgramError;
 pub use route::{OpenSmError, RouteError, RouteReason};
 pub use schedule::ScheduleError;
 pub use simulation::{ArgumentSyntaxError, NoiseFileError, SimulationError};
+pub use terminal::TerminalError;
 pub use tune::TuneError;
 
 use thiserror::Error;
@@ -58,9 +62,15 @@ pub enum CommandError {
     /// `evenkeel run --inject`.
     #[error(transparent)]
     Injection(#[from] InjectionError),
-    /// `evenkeel where`.
+    /// `evenkeel where`, `evenkeel top`.
     #[error(transparent)]
     Job(#[from] JobError),
+    /// `evenkeel top`.
+    #[error(transparent)]
+    Terminal(#[from] TerminalError),
+    /// `evenkeel metrics`.
+    #[error(transparent)]
+    Metrics(#[from] MetricsError),
     /// `evenkeel noise`, `evenkeel model measure`, `evenkeel tune`.
     #[error(transparent)]
     Measurement(#[from] MeasurementError),

@@ -6,10 +6,12 @@
 //! process       what the kernel says about a process
 //! rank          what a rank is in: its line in the segment, put into words that people know
 //! observation   all ranks of a job, looked at twice
+//! samples       how a rank spends its time (pure)
 //! traffic       whether a message may be under way
 //! waiting       which rank needs which, from an observation
 //! wait_graph    which ranks wait for ever (pure)
 //! findings      the sentences about ranks that hold up others
+//! watch         a job that is looked at again and again
 //! ```
 //!
 //! Everything here only reads, by `/proc` and `process_vm_readv`: the job notices nothing. A deadlock is
@@ -23,6 +25,8 @@ pub mod findings;
 pub mod observation;
 pub mod process;
 pub mod rank;
+pub mod samples;
 pub mod traffic;
 pub mod wait_graph;
 pub mod waiting;
+pub mod watch;

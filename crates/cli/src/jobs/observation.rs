@@ -12,7 +12,7 @@ use evenkeel_segment::identity::Stage;
 use std::time::Duration;
 
 /// Between the two looks: most calls of a job that goes on are over sooner.
-const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
+pub const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
 
 /// Where a rank is.
 #[derive(Clone, Debug, PartialEq)]
@@ -93,10 +93,27 @@ impl Observation {
 
 /// Looks at all ranks of a job. Takes a tenth of a second and some microseconds a rank.
 pub fn observe(job: &Job) -> Observation {
-    let look = |rank: &JobRank| job.segment.call(rank.place);
-    let first: Vec<Option<Sight>> = job.ranks.iter().map(look).collect();
+    let first = FirstLook::take(job);
     std::thread::sleep(BETWEEN_LOOKS);
+    second_look(job, first)
+}
+
+/// What is seen at the first of the two looks, of each rank.
+#[derive(Clone, Debug)]
+pub struct FirstLook(Vec<Option<Sight>>);
+
+impl FirstLook {
+    /// Looks. The second look should come [`BETWEEN_LOOKS`] later.
+    pub fn take(job: &Job) -> FirstLook {
+        FirstLook(job.ranks.iter().map(|rank| job.segment.call(rank.place)).collect())
+    }
+}
+
+/// Looks again, at the same job.
+pub fn second_look(job: &Job, FirstLook(first): FirstLook) -> Observation {
+    let look = |rank: &JobRank| job.segment.call(rank.place);
     // Between the looks, so that it belongs to the calls that are the same at both.
+    let job = &Job { segment: job.segment.remembering(), ..job.clone() };
     let described: Vec<(Option<Call>, Activity)> =
         job.ranks.iter().zip(&first).map(|(rank, sight)| describe(job, rank, sight.as_ref())).collect();
     let last: Vec<Option<Sight>> = job.ranks.iter().map(look).collect();

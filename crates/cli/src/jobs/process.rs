@@ -34,7 +34,10 @@ impl Activity {
         }
     }
 
-    /// For machines.
+    /// All that [`Activity::word`] says.
+    pub const WORDS: [&str; 6] = ["running", "sleeping", "uninterruptible", "stopped", "traced", "exited"];
+
+    /// For machines: one of [`Activity::WORDS`].
     pub fn word(&self) -> &'static str {
         match self {
             Activity::Running => "running",
@@ -148,6 +151,14 @@ pub fn age(pid: u32) -> Option<Duration> {
     Some(Duration::from_secs_f64((uptime - started).max(0.0)))
 }
 
+/// The processor time of all its threads so far; None if it has ended.
+pub fn processor_time(pid: u32) -> Option<Duration> {
+    /// Time in the program and in the kernel are the 14th and 15th field of the line, the state the third.
+    const TIMES: std::ops::Range<usize> = 14 - 3..16 - 3;
+    let ticks: f64 = stat(pid)?.get(TIMES)?.iter().filter_map(|field| field.parse::<f64>().ok()).sum();
+    Some(Duration::from_secs_f64(ticks / rustix::param::clock_ticks_per_second() as f64))
+}
+
 /// The words of its command line.
 pub fn command_line(pid: u32) -> Vec<String> {
     let bytes = std::fs::read(file(pid, "cmdline")).unwrap_or_default();
@@ -197,6 +208,7 @@ mod tests {
         assert!(becomes("stopped (SIGSTOP)"));
         child.kill().unwrap();
         assert!(becomes("exited"), "a zombie has exited");
+        assert!(processor_time(me).is_some() && processor_time(pid) < Some(Duration::from_secs(1)));
         child.wait().unwrap();
         assert_eq!((activity(pid), user(pid)), (Activity::Exited, None));
     }

@@ -100,6 +100,11 @@ pub fn describe(job: &Job, rank: &JobRank, call: &CurrentCall) -> Option<Call> {
     }
 }
 
+/// The name of an MPI function that stands at an address in a process.
+pub fn function_name(pid: u32, address: u64) -> Option<String> {
+    text(pid, address, NAME_BYTES)
+}
+
 /// A text that ends with a zero byte. It may stand at the end of what the process maps.
 fn text(pid: u32, address: u64, longest: usize) -> Option<String> {
     const PIECE: usize = 8;

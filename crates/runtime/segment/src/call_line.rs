@@ -99,6 +99,28 @@ pub struct Sight {
     pub is_unprovable: bool,
 }
 
+/// What one look at a process's lines tells. Its words may be of two calls.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Glance {
+    /// See [`Sight::version`].
+    pub version: u64,
+    /// Address in the process of the name of the call that it is in. None: it is outside MPI.
+    pub name: Option<u64>,
+    /// See [`Sight::sends`].
+    pub sends: u64,
+    /// See [`Sight::receives`].
+    pub receives: u64,
+    /// See [`Sight::pending`].
+    pub pending: u64,
+}
+
+impl Glance {
+    /// How many calls the lines have told of.
+    pub fn calls(&self) -> u64 {
+        self.version.div_ceil(PLACE + 1)
+    }
+}
+
 fn at(place: usize) -> usize {
     assert!(place < MAX_PROCESSES);
     CALLS_AT + place * CALL_STRIDE
@@ -194,6 +216,22 @@ pub fn look(place: usize, mut read: impl FnMut(usize, &mut [u64]) -> Option<()>)
     None
 }
 
+/// Reads the lines of the processes at the first `places` places, at one look: in a job that runs, each tells
+/// what its process is in, but not for sure. `read` is as for [`look`].
+pub fn glance(places: usize, read: impl FnOnce(usize, &mut [u64]) -> Option<()>) -> Option<Vec<Glance>> {
+    assert!(places <= MAX_PROCESSES);
+    let mut words = vec![0; places * CALL_WORDS];
+    read(CALLS_AT, &mut words)?;
+    let one = |words: &[u64]| Glance {
+        version: words[VERSION],
+        name: (words[VERSION] & PLACE == INSIDE).then_some(words[NAME]),
+        sends: words[SENDS],
+        receives: words[RECEIVES],
+        pending: words[PENDING],
+    };
+    Some(words.chunks_exact(CALL_WORDS).map(one).collect())
+}
+
 fn sight(words: &[u64; CALL_WORDS]) -> Sight {
     let halves = |word: u64| (word as u32, (word >> 32) as u32);
     let (peer, tag) = halves(words[PEER_AND_TAG]);
@@ -271,6 +309,22 @@ mod tests {
             assert_eq!(last.call, None);
         }
         assert_eq!(look(2, reader(&segment)).unwrap().version, 0, "another process's line");
+    }
+
+    #[test]
+    fn a_glance_tells_who_is_inside_and_how_many_calls_there_were() {
+        let segment = Segment::create(1 << 20, 1).unwrap();
+        let line = CallLine::new(&segment, 1, false);
+        let call = |name| CurrentCall { name, ..CurrentCall::default() };
+        assert!(line.begin(&call(5)));
+        line.end();
+        assert!(line.begin(&call(6)));
+        let seen = glance(3, reader(&segment)).unwrap();
+        assert_eq!(seen.iter().map(|it| it.name).collect::<Vec<_>>(), [None, Some(6), None]);
+        assert_eq!(seen.iter().map(Glance::calls).collect::<Vec<_>>(), [0, 2, 0]);
+        line.end();
+        let seen = glance(3, reader(&segment)).unwrap();
+        assert_eq!((seen[1].name, seen[1].calls()), (None, 2));
     }
 
     #[test]

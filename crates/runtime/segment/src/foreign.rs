@@ -4,12 +4,15 @@
 //! May use: cross-memory reads. Must never: map or write the memory of a job.
 
 use crate::board::{Geometry, Seq};
-use crate::call_line::{self, Sight};
+use crate::call_line::{self, Glance, Sight};
 use crate::cross_memory;
 use crate::identity::{self, Identity, Stage};
 use crate::layout::{BACKLOGS_AT, LAYOUT_AT, LINE, MAGIC_AT, MAX_PROCESSES, layout_number};
 use crate::memory::MAGIC;
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::io;
+use std::rc::Rc;
 use thiserror::Error;
 
 /// Why the segment of a job cannot be read.
@@ -45,20 +48,28 @@ pub fn read_words(pid: u32, address: u64, words: &mut [u64]) -> io::Result<()> {
 }
 
 /// A segment that process `pid` maps at an address.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct ForeignSegment {
     pid: u32,
     address: u64,
+    /// Words that have been read, by their offsets, if they are to be read once only.
+    remembered: Option<Rc<RefCell<HashMap<usize, u64>>>>,
 }
 
 impl ForeignSegment {
     /// Refuses what is no segment of this version.
     pub fn open(pid: u32, address: u64) -> Result<ForeignSegment, ForeignError> {
-        let segment = ForeignSegment { pid, address };
+        let segment = ForeignSegment { pid, address, remembered: None };
         let mut head = [0; LAYOUT_AT / 8 + 1];
         segment.read(MAGIC_AT, &mut head).map_err(|cause| ForeignError::Refused { pid, cause })?;
         let is_ours = head[MAGIC_AT / 8] == MAGIC && head[LAYOUT_AT / 8] == layout_number();
         if is_ours { Ok(segment) } else { Err(ForeignError::OtherVersion { pid }) }
+    }
+
+    /// The same segment, of whose boards each word is read once: for looks at many ranks that wait for each
+    /// other. What it says is true of some moment after this call.
+    pub fn remembering(&self) -> ForeignSegment {
+        ForeignSegment { remembered: Some(Rc::default()), ..*self }
     }
 
     /// Reads words at an offset.
@@ -68,8 +79,14 @@ impl ForeignSegment {
 
     /// Reads one word; None if the process has ended.
     pub fn word(&self, offset: usize) -> Option<u64> {
+        if let Some(word) = self.remembered.as_ref().and_then(|words| words.borrow().get(&offset).copied()) {
+            return Some(word);
+        }
         let mut word = [0];
         self.read(offset, &mut word).ok()?;
+        if let Some(words) = &self.remembered {
+            words.borrow_mut().insert(offset, word[0]);
+        }
         Some(word[0])
     }
 
@@ -96,6 +113,11 @@ impl ForeignSegment {
     /// What the process at a place is in; None if it writes all the time or the segment is gone.
     pub fn call(&self, place: usize) -> Option<Sight> {
         call_line::look(place, |offset, words| self.read(offset, words).ok())
+    }
+
+    /// What the processes at the first `places` places seem to be in, by one read; None if it fails.
+    pub fn glances(&self, places: usize) -> Option<Vec<Glance>> {
+        call_line::glance(places, |offset, words| self.read(offset, words).ok())
     }
 }
 
@@ -150,6 +172,14 @@ mod tests {
         let seen = ForeignSegment::open(me, address).unwrap();
         assert_eq!(seen.processes(), [(Stage::Absent, Identity { communicators: 6, ..identity })]);
         assert_eq!((seen.ranks(), seen.call(0).unwrap().call), (Some(5), None));
+
+        let once = seen.remembering();
+        assert_eq!((once.word(8192), seen.word(8192)), (Some(0), Some(0)));
+        segment.word(8192).store(3, Ordering::Relaxed);
+        assert_eq!(
+            (once.word(8192), seen.word(8192), seen.remembering().word(8192)),
+            (Some(0), Some(3), Some(3))
+        );
 
         segment.word(LAYOUT_AT).store(1, Ordering::Relaxed);
         let other = ForeignSegment::open(me, address).unwrap_err();
