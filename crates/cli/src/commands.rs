@@ -12,6 +12,7 @@ pub mod manual;
 pub mod model;
 pub mod noise;
 pub mod ps;
+pub mod replay;
 pub mod report;
 pub mod route;
 pub mod run;
@@ -34,6 +35,7 @@ Examples:
   evenkeel run -n 4 -- python3 script.py      run Python with mpi4py
   evenkeel doctor ./app                       find out what works here, and which calls are covered
   evenkeel where                              why does my job hang: which ranks hold up the others
+  evenkeel run --trace t -n 16 -- ./app && evenkeel replay t     the same run again, exactly
   evenkeel noise                              measure how this machine disturbs programs
   evenkeel simulate dissemination             simulate collectives on machines that you do not have
   evenkeel model measure                      measure what signals and messages cost on this machine
@@ -68,6 +70,7 @@ pub enum Command {
     Run(Box<run::RunArguments>),
     Env(Box<env::EnvArguments>),
     Doctor(doctor::DoctorArguments),
+    Replay(replay::ReplayArguments),
     Report(report::ReportArguments),
     Ps(ps::PsArguments),
     Where(whereabouts::WhereArguments),
@@ -93,6 +96,7 @@ pub fn execute(command: Command) -> Result<Outcome, CommandError> {
         Command::Run(arguments) => run::run(&arguments)?,
         Command::Env(arguments) => env::env(&arguments)?.into(),
         Command::Doctor(arguments) => doctor::doctor(&arguments)?,
+        Command::Replay(arguments) => replay::replay(&arguments)?,
         Command::Report(arguments) => report::report(&arguments)?.into(),
         Command::Ps(arguments) => ps::ps(&arguments).into(),
         Command::Where(arguments) => whereabouts::whereabouts(&arguments)?.into(),

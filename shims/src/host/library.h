@@ -19,12 +19,12 @@
 /* The functions of the host that the shim itself uses, as ek_host.Comm_rank(…). */
 /* clang-format off */
 #define EK_HOST_FUNCTIONS(X)                                                                                 \
-    X(Allgather) X(Bcast) X(Gather) X(Gatherv) X(Iallgather) X(Iallgatherv)                                  \
+    X(Abort) X(Allgather) X(Bcast) X(Gather) X(Gatherv) X(Iallgather) X(Iallgatherv)                                  \
     X(Comm_call_errhandler) X(Comm_create_keyval) X(Comm_dup) X(Comm_free) X(Comm_free_keyval)               \
     X(Comm_get_attr) X(Comm_get_errhandler) X(Comm_group) X(Comm_rank) X(Comm_set_attr)                      \
     X(Comm_set_errhandler) X(Comm_size) X(Comm_test_inter) X(Errhandler_free)                                \
     X(Group_free) X(Group_translate_ranks)                                                                   \
-    X(Get_library_version) X(Query_thread)                                                                   \
+    X(Get_count) X(Get_library_version) X(Query_thread) X(Test_cancelled)                                                                   \
     X(Grequest_complete) X(Grequest_start) X(Request_free) X(Request_get_status)                             \
     X(Test) X(Testall) X(Testany) X(Testsome)                                                                \
     X(Isend) X(Issend) X(Irsend) X(Irecv) X(Imrecv) X(Mrecv) X(Improbe) X(Iprobe) X(Recv_init) X(Start)      \
