@@ -15,6 +15,7 @@ use evenkeel_trace::replayer::{Answer, Replayer};
 use evenkeel_trace::trace::{Resolution, Trace};
 use std::cell::UnsafeCell;
 use std::ffi::{CStr, c_char};
+use std::io::Write;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -98,7 +99,9 @@ fn shared() -> &'static mut Shared {
 }
 
 fn say(rank: u32, sentence: &str) {
-    eprintln!("evenkeel: rank {rank}: {sentence}");
+    // In one piece: the ranks share their standard error.
+    let line = format!("evenkeel: rank {rank}: {sentence}\n");
+    let _ = std::io::stderr().write_all(line.as_bytes());
 }
 
 fn stop(shared: &mut Shared, why: &Divergence) -> ! {
