@@ -1,5 +1,5 @@
-"""`evenkeel run --trace` and `evenkeel replay`: the same run again, under every library, by the trace of another
-one, whatever the machine does meanwhile; and a sentence wherever that is impossible."""
+"""`evenkeel run --trace` and `evenkeel replay`: the same run again, under every library, by the trace of
+another one, whatever the machine does meanwhile; and a sentence wherever that is impossible."""
 
 import json
 import random
@@ -32,7 +32,8 @@ def program():
 def record(mpi, folder, *arguments, ranks=RANKS, options=(), env=None):
     """Runs and records; returns what was printed."""
     program = mpi.build(SOURCE)
-    return mpi.evenkeel(program, ranks, *arguments, options=["--trace", folder, "--quiet", *options], env=env).ok().out
+    options = ["--trace", folder, "--quiet", *options]
+    return mpi.evenkeel(program, ranks, *arguments, options=options, env=env).ok().out
 
 
 def replay(mpi, folder, *arguments, ranks=RANKS, options=(), env=None, program=None):
@@ -161,7 +162,8 @@ def test_a_damaged_trace_is_refused_with_a_sentence(openmpi4, tmp_path):
         file.write_bytes(damaged(whole, seed))
         outcome = replay(openmpi4, tmp_path / "t", "random", 3, 4, ranks=2)
         assert outcome.code == STOPPED, (seed, outcome.text)
-        assert any("the trace" in line or "the repetition stops" in line for line in outcome.said), (seed, outcome.text)
+        said = [line for line in outcome.said if "the trace" in line or "the repetition stops" in line]
+        assert said, (seed, outcome.text)
     newer = bytearray(whole)
     struct.pack_into("<I", newer, 8, 99)
     file.write_bytes(newer)

@@ -1,14 +1,15 @@
 /* Programs whose answers depend on which message comes first, for tests of traces.
  *
  *     repeatable random SEED ROUNDS       receives in every way that MPI has, in random order
- *     repeatable master TASKS [clock]     a master hands out tasks to whoever asks first
+ *     repeatable master TASKS [clock]     a master hands out tasks to the rank that asks first
  *     repeatable killed ANSWERS           the same for ever; rank 2 kills itself after so many answers
  *     repeatable limited TASKS            as master, and files may not grow beyond 100 KiB
  *     repeatable peculiar N               rank 1 sends N as its third message
  *     repeatable unpromised window        what a trace does not hold
  *     repeatable unpromised threads
  *
- * Delays are random and differ in each run; nothing else does. Rank 0 prints one line, the answer of all ranks. */
+ * Delays are random and differ in each run; nothing else does. Rank 0 prints one line, the answer of all
+ * ranks. */
 #include <mpi.h>
 #include <pthread.h>
 #include <signal.h>
@@ -295,7 +296,8 @@ static int receive(int left, int sent)
     case 10: by_some(some, 0); return some;
     case 11: by_all(some, 1); return some;
     case 12: by_all(some, 0); return some;
-    case 13: case 14: return by_cancel();
+    case 13:
+    case 14: return by_cancel();
     case 15: return left >= 3 ? by_name(sent) : 0;
     default: by_sendrecv(); return 0;
     }

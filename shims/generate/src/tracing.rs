@@ -63,9 +63,7 @@ pub fn of(base: &str) -> Option<Traced> {
             ],
             &["ek_trace_receive_posted(&post, code, *request, buf, datatype);"],
         ),
-        "Imrecv" => {
-            Around(&[], &["ek_trace_matched_receive_started(code, *request, buf, datatype);"])
-        }
+        "Imrecv" => Around(&[], &["ek_trace_matched_receive_started(code, *request, buf, datatype);"]),
         "Send_init" | "Ssend_init" | "Rsend_init" | "Bsend_init" => {
             Around(&[], &["ek_trace_send_made(code, *request, buf, count, datatype, dest, tag);"])
         }
@@ -77,8 +75,8 @@ pub fn of(base: &str) -> Option<Traced> {
             &["ek_trace_receive_made(&made, code, *request);"],
         ),
         "Test" | "Testall" | "Testany" | "Testsome" | "Request_get_status" | "Iprobe" | "Improbe" => Asks,
-        "Wait" | "Waitall" | "Waitany" | "Waitsome" | "Probe" | "Mprobe" | "Start" | "Startall" | "Cancel"
-        | "Request_free" => Instead,
+        "Wait" | "Waitall" | "Waitany" | "Waitsome" | "Probe" | "Mprobe" | "Start" | "Startall"
+        | "Cancel" | "Request_free" => Instead,
         _ => return None,
     })
 }

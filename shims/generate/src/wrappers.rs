@@ -102,8 +102,8 @@ fn values(function: &Function) -> Result<Values, GenerateError> {
     Ok(values)
 }
 
-/// What a wrapper begins with: while calls are traced, it enters itself again, by the name that no tool in front
-/// of the shim has.
+/// What a wrapper begins with: while calls are traced, it enters itself again, by the name that no tool in
+/// front of the shim has.
 fn traced(function: &Function, base: &str) -> String {
     let Some(traced) = tracing::of(base) else { return String::new() };
     let scope = |asks: bool| format!("EK_TRACED_CALL(\"MPI_{base}\", {asks});");

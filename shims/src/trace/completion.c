@@ -38,7 +38,7 @@ static void begin(before *b, int count, const MPI_Request *requests)
         memcpy(b->handles, requests, (size_t)b->count * sizeof *b->handles);
 }
 
-#define BEFORE(name, count, requests)            \
+#define BEFORE(name, count, requests)          \
     before name __attribute__((cleanup(end))); \
     begin(&name, count, requests)
 

@@ -1,4 +1,5 @@
-/* Sends, receives and requests for them, as a trace sees them. All functions are for calls that are traced. */
+/* Sends, receives and requests for them, as a trace sees them. All functions are for calls that are traced.
+ */
 #ifndef EK_TRACE_MESSAGE_H
 #define EK_TRACE_MESSAGE_H
 #include "trace/request.h"

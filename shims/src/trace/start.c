@@ -9,8 +9,8 @@
 /* The exit code of a repetition that cannot go on. */
 enum { STOPPED = 120 };
 
-/* Launchers end a job when a rank ends without MPI_Finalize. MPI_Abort is not used: of several ranks at once it
- * made mpirun of Open MPI 4 wait for ever for ranks that had ended. */
+/* Launchers end a job when a rank ends without MPI_Finalize. MPI_Abort is not used: of several ranks at once
+ * it made mpirun of Open MPI 4 wait for ever for ranks that had ended. */
 static void stop(void)
 {
     fflush(NULL); /* what the program has printed belongs to the answer */

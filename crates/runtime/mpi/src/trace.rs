@@ -111,11 +111,7 @@ fn stop(shared: &mut Shared, why: &Divergence) -> ! {
         text += " Outside MPI, files that the program reads may have changed, or the environment, addresses, \
                  clocks other than MPI_Wtime, random numbers of the system, or the turns of threads.";
         if let Some(first) = replayer.trace().unpromised.first() {
-            text += &format!(
-                " Equality was not promised from call {} on: {}.",
-                first.calls + 1,
-                first.name
-            );
+            text += &format!(" Equality was not promised from call {} on: {}.", first.calls + 1, first.name);
         }
     }
     say(shared.rank, &text);
@@ -246,12 +242,12 @@ fn program() -> (String, u64, u64) {
 #[derive(Debug, thiserror::Error)]
 enum ReplayError {
     #[error("the trace {path} cannot be read ({why}), so the run cannot be repeated")]
-    Unreadable { path: PathBuf, why: std::io::Error },
+    NotReadable { path: PathBuf, why: std::io::Error },
     #[error("the trace {path} cannot be repeated: {why}")]
-    Unusable { path: PathBuf, why: evenkeel_trace::trace::TraceError },
+    NotUsable { path: PathBuf, why: evenkeel_trace::trace::TraceError },
     #[error(
-        "the trace {path} is of rank {recorded_rank} of {recorded_ranks}, and this is rank {rank} of {ranks}; \
-         start as many ranks as were recorded"
+        "the trace {path} is of rank {recorded_rank} of {recorded_ranks}, and this is rank {rank} of \
+         {ranks}; start as many ranks as were recorded"
     )]
     OtherRank { path: PathBuf, recorded_rank: u32, recorded_ranks: u32, rank: u32, ranks: u32 },
     #[error("the trace {path} is of another run than that of rank 0; all ranks must have traces of one run")]
@@ -260,8 +256,8 @@ enum ReplayError {
 
 fn replayer(rank: u32, ranks: u32, run: u64) -> Result<Replayer, ReplayError> {
     let path = file_of(&options::REPLAY.get(), rank);
-    let bytes = std::fs::read(&path).map_err(|why| ReplayError::Unreadable { path: path.clone(), why })?;
-    let trace = Trace::parse(&bytes).map_err(|why| ReplayError::Unusable { path: path.clone(), why })?;
+    let bytes = std::fs::read(&path).map_err(|why| ReplayError::NotReadable { path: path.clone(), why })?;
+    let trace = Trace::parse(&bytes).map_err(|why| ReplayError::NotUsable { path: path.clone(), why })?;
     let start = &trace.start;
     if (start.rank, start.ranks) != (rank, ranks) {
         let (recorded_rank, recorded_ranks) = (start.rank, start.ranks);

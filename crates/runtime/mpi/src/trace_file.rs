@@ -59,8 +59,8 @@ impl TraceFile {
     }
 
     fn bytes(&self) -> &[u8] {
-        // SAFETY: `memory` is a mapping of `mapped` bytes, all of which the file has, until `self` is dropped.
-        // Nobody else writes them: the file was made for this process alone.
+        // SAFETY: `memory` is a mapping of `mapped` bytes until `self` is dropped, and the file has them all.
+        // No other process writes them: the file was made for this one alone.
         unsafe { std::slice::from_raw_parts(self.memory.as_ptr(), self.mapped) }
     }
 
@@ -74,9 +74,8 @@ impl TraceFile {
         allocate(&self.file, self.mapped, chunk)?;
         let size = self.mapped + chunk;
         // SAFETY: the old mapping is ours, nothing borrows it, and the file has `size` bytes.
-        let moved = unsafe {
-            libc::mremap(self.memory.as_ptr().cast(), self.mapped, size, libc::MREMAP_MAYMOVE)
-        };
+        let moved =
+            unsafe { libc::mremap(self.memory.as_ptr().cast(), self.mapped, size, libc::MREMAP_MAYMOVE) };
         if moved == libc::MAP_FAILED {
             return Err(io::Error::last_os_error());
         }
@@ -128,9 +127,8 @@ fn allocate(file: &File, from: usize, bytes: usize) -> io::Result<()> {
 fn map(file: &File, bytes: usize) -> io::Result<NonNull<u8>> {
     let rights = libc::PROT_READ | libc::PROT_WRITE;
     // SAFETY: a new mapping, which takes the place of nothing.
-    let memory = unsafe {
-        libc::mmap(std::ptr::null_mut(), bytes, rights, libc::MAP_SHARED, file.as_raw_fd(), 0)
-    };
+    let memory =
+        unsafe { libc::mmap(std::ptr::null_mut(), bytes, rights, libc::MAP_SHARED, file.as_raw_fd(), 0) };
     if memory == libc::MAP_FAILED {
         return Err(io::Error::last_os_error());
     }

@@ -37,9 +37,7 @@ pub enum Divergence {
         why: &'static str,
     },
     /// A call waits for what was never complete.
-    #[error(
-        "at call {call} the program waits in {found} for a receive that was {what} in the recorded run"
-    )]
+    #[error("at call {call} the program waits in {found} for a receive that was {what} in the recorded run")]
     NeverComplete {
         /// Number of the call.
         call: u64,
@@ -50,7 +48,8 @@ pub enum Divergence {
     },
     /// The program has sent something else.
     #[error(
-        "what the program has sent differs{}: the hash is {found:08x}, and was {recorded:08x}", where_(*from, *to)
+        "what the program has sent differs{}: the hash is {found:08x}, and was {recorded:08x}",
+        where_(*from, *to)
     )]
     OtherSent {
         /// The first call that may differ.
@@ -92,7 +91,10 @@ pub enum Divergence {
         calls: u64,
     },
     /// The program ends sooner.
-    #[error("the program ends after {found} calls, and the recorded run made {recorded}{left}", left = left(*outcomes))]
+    #[error(
+        "the program ends after {found} calls, and the recorded run made {recorded}{left}",
+        left = left(*outcomes)
+    )]
     FewerCalls {
         /// Calls now.
         found: u64,

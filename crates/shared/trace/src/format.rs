@@ -27,17 +27,17 @@
 //!
 //! | byte | record |
 //! |---|---|
-//! | 0x80 to 0xff | the next receive got a message from rank (byte - 0x80), with the tag of the message noted before |
+//! | 0x80 to 0xff | the next receive got a message from rank (byte - 0x80), with the tag of the one before |
 //! | 0x01 | a receive got a message: how far it is from the next one, source, tag |
 //! | 0x02 | a receive was cancelled: how far it is from the next one |
 //! | 0x03 | failed tests and probes: how many |
 //! | 0x04 | `MPI_Wtime`: difference of the bits of its value from the value before |
 //! | 0x05 | check: the lower half of each hash (sent, received), 4 bytes each |
-//! | 0x06 | a call after which equality is not promised: calls that were over, length of its name, the name |
+//! | 0x06 | from here on equality is not promised: calls that were over, length of a name, the name |
 //! | 0x10 + c | a test or probe that succeeded, or a wait: see [`Choice`](crate::choice::Choice) |
 //!
-//! The numbers that follow are of variable [length](crate::varint); differences, distances, sources and tags are
-//! signed.
+//! The numbers that follow are of variable [length](crate::varint); differences, distances, sources and tags
+//! are signed.
 //!
 //! Receives are numbered in the order in which they are posted: those that name no source or no tag, and all
 //! nonblocking ones. (A blocking receive from one rank with one tag needs no number, as nothing is ever noted
@@ -147,7 +147,8 @@ pub fn live_bytes(live: &Live) -> [u8; 56] {
     bytes
 }
 
-/// The seal of a file that has ended: the hash of its first 512 bytes, its counters but the last, and records.
+/// The seal of a file that has ended: the hash of its first 512 bytes, its counters but the last, and its
+/// records.
 pub fn seal(file: &[u8], live: &Live) -> u64 {
     use xxhash_rust::xxh3::xxh3_64_with_seed;
     let end = HEADER_BYTES + live.used as usize;

@@ -105,9 +105,7 @@ impl Replayer {
                 let recorded = next.choice.name();
                 Err(Divergence::OtherCall { call, found, recorded, misses: self.misses_left() })
             }
-            None if self.trace.live.ending == Ending::Finalized => {
-                Err(Divergence::MoreCalls { call, found })
-            }
+            None if self.trace.live.ending == Ending::Finalized => Err(Divergence::MoreCalls { call, found }),
             None => Err(self.end_of_trace(found)),
         }
     }

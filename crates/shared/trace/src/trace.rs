@@ -82,7 +82,7 @@ pub struct Trace {
     pub start: Start,
     /// The counters.
     pub live: Live,
-    /// Of receives by their number: those that got a message through a wildcard, and those that were cancelled.
+    /// Receives by their number: those that got a message by a wildcard, and those that were cancelled.
     pub receives: HashMap<u64, Resolution>,
     /// Outcomes in their order.
     pub outcomes: VecDeque<Outcome>,

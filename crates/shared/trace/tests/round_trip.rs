@@ -217,7 +217,8 @@ fn random_bytes_make_no_reader_panic() {
 
 #[test]
 fn without_room_the_trace_ends_and_stays_readable() {
-    let steps = steps(&mut Rng::new(9), 300);
+    let mut steps = steps(&mut Rng::new(9), 300);
+    steps.retain(|step| matches!(step, Step::Miss | Step::Find(..) | Step::Clock(_) | Step::Over));
     let mut store = Memory::new(&start());
     store.limit = HEADER_BYTES + 100;
     let recorder = record_into(store, &steps);
@@ -236,7 +237,10 @@ fn another_message_and_another_call_are_noticed() {
     let find = |choice| vec![Step::Find(choice, vec![])];
     let trace = Trace::parse(&file(&find(Choice::Test))).expect("it is whole");
     let other = repeat(trace.clone(), &find(Choice::Testall)).expect_err("another function asks");
-    assert_eq!(other.to_string(), "at call 1 the program calls MPI_Testall, where the recorded run called MPI_Test");
+    assert_eq!(
+        other.to_string(),
+        "at call 1 the program calls MPI_Testall, where the recorded run called MPI_Test"
+    );
     assert!(matches!(repeat(trace, &[]), Err(Divergence::FewerCalls { outcomes: 1, .. })));
 }
 
