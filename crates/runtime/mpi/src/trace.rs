@@ -456,17 +456,17 @@ pub unsafe extern "C" fn ek_trace_unpromised(name: *const c_char) {
 /// not to be read.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ek_trace_message(receives: bool, peer: i32, tag: i32, bytes: u64, data: *const u8) {
-    // SAFETY: so many bytes, by the interface.
-    let data = match data.is_null() {
-        true => &[],
-        false => unsafe { std::slice::from_raw_parts(data, bytes as usize) },
-    };
+    let mut read: &[u8] = &[];
+    if !data.is_null() {
+        // SAFETY: so many bytes, by the interface.
+        read = unsafe { std::slice::from_raw_parts(data, bytes as usize) };
+    }
     match (&mut shared().tracing, receives) {
         (Tracing::Off, _) => {}
-        (Tracing::Records(recorder), true) => recorder.received(peer, tag, bytes, data),
-        (Tracing::Records(recorder), false) => recorder.sent(peer, tag, bytes, data),
-        (Tracing::Replays(replayer), true) => replayer.received(peer, tag, bytes, data),
-        (Tracing::Replays(replayer), false) => replayer.sent(peer, tag, bytes, data),
+        (Tracing::Records(recorder), true) => recorder.received(peer, tag, bytes, read),
+        (Tracing::Records(recorder), false) => recorder.sent(peer, tag, bytes, read),
+        (Tracing::Replays(replayer), true) => replayer.received(peer, tag, bytes, read),
+        (Tracing::Replays(replayer), false) => replayer.sent(peer, tag, bytes, read),
     }
 }
 
