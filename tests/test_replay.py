@@ -146,9 +146,9 @@ def damaged(whole, seed):
     draw = random.Random(seed)
     if draw.random() < 0.4:
         return whole[: draw.randrange(len(whole))]
-    at = draw.randrange(12, len(whole)) if draw.random() < 0.7 else draw.randrange(512)
-    while 50 <= at < 512 and whole[at] == 0:  # nothing is kept there
-        at = draw.randrange(512)
+    # What lies between is not used. Byte 552 says whether the run ended well: without that, no seal is expected.
+    used = [*range(50), *range(512, 552), *range(560, 568), *range(HEADER_BYTES, len(whole))]
+    at = draw.choice(used)
     changed = bytearray(whole)
     changed[at] ^= 1 << draw.randrange(8)
     return bytes(changed)
