@@ -146,7 +146,7 @@ def damaged(whole, seed):
     draw = random.Random(seed)
     if draw.random() < 0.4:
         return whole[: draw.randrange(len(whole))]
-    # What lies between is not used. Byte 552 says whether the run ended well: without that, no seal is expected.
+    # What lies between is not used. Byte 552 says whether the run ended well: if not, no seal is expected.
     used = [*range(50), *range(512, 552), *range(560, 568), *range(HEADER_BYTES, len(whole))]
     at = draw.choice(used)
     changed = bytearray(whole)
