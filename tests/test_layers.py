@@ -15,6 +15,7 @@ ALLOWED = {
     "output-file": set(),
     "record": set(),
     "options": set(),
+    "trace": {"random"},
     "segment": {"options"},
     "schedule": {"random"},
     "barrier-table": {"schedule", "options"},
@@ -31,7 +32,7 @@ ALLOWED = {
     "primitives": {"fabric", "segment"},
     "primitives-c": {"fabric", "primitives"},
     "agent": {"diagnostics", "engine", "fabric", "schedule", "spanning", "segment", "options", "random"},
-    "mpi": {"engine", "layout", "segment", "report", "options", "output-file", "record"},
+    "mpi": {"engine", "layout", "segment", "report", "options", "output-file", "record", "trace"},
     "launch": {"random"},
     "shim-generate": set(),
     "switch-sim": {"route"},
@@ -111,7 +112,7 @@ def test_the_c_front_end_includes_in_one_direction():
 
 
 # The folders of the C front end, from the bottom: each includes only from folders before it.
-C_FOLDERS = ["host", "process", "gate", "collective", "message", "world", "wrappers"]
+C_FOLDERS = ["host", "process", "gate", "collective", "message", "trace", "world", "wrappers"]
 
 
 def includes_up(graph):

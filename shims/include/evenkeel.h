@@ -78,6 +78,11 @@ struct ek_call;
 #define EK_CHANNELS 8
 
 /*
+ Stands for MPI_PROC_NULL.
+ */
+#define EK_TRACE_NO_RANK -1
+
+/*
  How a datatype is made, and the numbers that it is made with. Displacements of the indexed constructors
  and of vectors are in extents, all others in bytes.
  */
@@ -137,6 +142,45 @@ typedef enum ek_type_constructor
      */
     EK_TYPE_CONSTRUCTOR_ALIGNED,
 } ek_type_constructor;
+
+/*
+ What is done with a trace.
+ */
+typedef enum ek_trace_mode
+{
+    /*
+     There is none.
+     */
+    EK_TRACE_MODE_OFF,
+    /*
+     One is written.
+     */
+    EK_TRACE_MODE_RECORDS,
+    /*
+     The run repeats one.
+     */
+    EK_TRACE_MODE_REPLAYS,
+} ek_trace_mode;
+
+/*
+ What the trace says about a receive that is posted.
+ */
+typedef enum ek_trace_fate
+{
+    /*
+     Nothing: it named its source and tag and was not cancelled, or it never got a message; or a trace is
+     written.
+     */
+    EK_TRACE_FATE_UNKNOWN,
+    /*
+     It got the message from this source with this tag.
+     */
+    EK_TRACE_FATE_MATCHED,
+    /*
+     It was cancelled.
+     */
+    EK_TRACE_FATE_CANCELLED,
+} ek_trace_fate;
 
 /*
  One of the 17 collectives of MPI. The numbers are those of C's `enum ek_kind`.
@@ -602,6 +646,29 @@ typedef struct ek_comm_addresses
      */
     int32_t proc_null;
 } ek_comm_addresses;
+
+/*
+ A receive that is posted.
+ */
+typedef struct ek_trace_posted
+{
+    /*
+     In the order of posting.
+     */
+    uint64_t number;
+    /*
+     What became of it.
+     */
+    enum ek_trace_fate fate;
+    /*
+     Where the message came from; EK_TRACE_NO_RANK for MPI_PROC_NULL.
+     */
+    int32_t source;
+    /*
+     The tag of the message.
+     */
+    int32_t tag;
+} ek_trace_posted;
 
 /*
  Fills in this process's info. `threaded` says that the program was granted MPI_THREAD_MULTIPLE. Returns
@@ -1118,6 +1185,101 @@ struct ek_call_line *ek_own_call_line(void);
  Tells others where they find what the shim knows of communicators. `table` must stay as it is.
  */
 void ek_publish_comm_table(const struct ek_comm_addresses *table);
+
+/*
+ Returns what the environment asks for. It must be the same on all ranks.
+ */
+enum ek_trace_mode ek_trace_wanted(void);
+
+/*
+ Returns a number that identifies the run: a new one, or that of the trace to be repeated; 0 if there is
+ none.
+ */
+uint64_t ek_trace_run(uint32_t rank);
+
+/*
+ Opens this rank's trace. `run`: that of rank 0. `stop` must end the job. Returns what is done from now on;
+ if a repetition is impossible, a sentence has been printed and `stop` called.
+ */
+enum ek_trace_mode ek_trace_open(uint32_t rank, uint32_t ranks, uint64_t run, void (*stop)(void));
+
+/*
+ Says that a call of the program begins. `asks`: it may find nothing. `name` must stay as it is.
+ */
+void ek_trace_call_begins(const char *name, bool asks);
+
+/*
+ Says that a call is over. Not to be called for tests and probes that have found nothing.
+ */
+void ek_trace_call_over(void);
+
+/*
+ Numbers a receive that is posted, and says what the trace knows about it.
+ */
+struct ek_trace_posted ek_trace_post(void);
+
+/*
+ Says which message a receive from any source, or with any tag, has got.
+ */
+void ek_trace_matched(uint64_t number, int32_t source, int32_t tag);
+
+/*
+ Says that a receive was cancelled before a message came.
+ */
+void ek_trace_cancelled(uint64_t number);
+
+/*
+ Says that a test or probe has found nothing.
+ */
+void ek_trace_missed(void);
+
+/*
+ Says what a test, probe or wait has found. `choice` and `values`: see the crate `trace`.
+ */
+void ek_trace_outcome(uint8_t choice, const int64_t *values, size_t count);
+
+/*
+ Asks what a test, probe or wait found. Returns how many values that has, or -1: nothing was found.
+ `may_miss`: it is a test or a probe. There is room for so many values; if there are more, the repetition
+ stops.
+ */
+int64_t ek_trace_ask(uint8_t choice, bool may_miss, int64_t *values, size_t room);
+
+/*
+ Stops a repetition: what the trace says does not fit the arguments of the call.
+ */
+void ek_trace_outcome_does_not_fit(void);
+
+/*
+ Stops a repetition: the program waits for a receive that never got a message.
+ */
+void ek_trace_never_complete(bool was_cancelled);
+
+/*
+ Passes the value of a clock: notes it, or replaces it.
+ */
+double ek_trace_clock(double value);
+
+/*
+ Says that equality is not promised from this call on.
+ */
+void ek_trace_unpromised(const char *name);
+
+/*
+ Takes in a message that is sent (`receives` false) or was received. `data`: its bytes, or NULL if they are
+ not to be read.
+ */
+void ek_trace_message(bool receives, int32_t peer, int32_t tag, uint64_t bytes, const uint8_t *data);
+
+/*
+ Ends the trace, or the repetition, in MPI_Finalize.
+ */
+void ek_trace_finish(void);
+
+/*
+ Forgets the trace, in a child that was forked.
+ */
+void ek_trace_forget(void);
 
 /*
  Returns this rank's record as JSON and sets `*bytes` to its length. `ek_record_free` frees it. Returns

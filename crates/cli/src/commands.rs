@@ -13,6 +13,7 @@ pub mod metrics;
 pub mod model;
 pub mod noise;
 pub mod ps;
+pub mod replay;
 pub mod report;
 pub mod route;
 pub mod run;
@@ -38,6 +39,7 @@ Examples:
   evenkeel where                              why does my job hang: which ranks hold up the others
   evenkeel top                                the same as the job runs: which ranks wait, and for which
   evenkeel metrics                            numbers about your jobs for Prometheus
+  evenkeel run --trace t -n 16 -- ./app && evenkeel replay t     the same run again, exactly
   evenkeel noise                              measure how this machine disturbs programs
   evenkeel simulate dissemination             simulate collectives on machines that you do not have
   evenkeel model measure                      measure what signals and messages cost on this machine
@@ -72,6 +74,7 @@ pub enum Command {
     Run(Box<run::RunArguments>),
     Env(Box<env::EnvArguments>),
     Doctor(doctor::DoctorArguments),
+    Replay(replay::ReplayArguments),
     Report(report::ReportArguments),
     Ps(ps::PsArguments),
     Where(whereabouts::WhereArguments),
@@ -99,6 +102,7 @@ pub fn execute(command: Command) -> Result<Outcome, CommandError> {
         Command::Run(arguments) => run::run(&arguments)?,
         Command::Env(arguments) => env::env(&arguments)?.into(),
         Command::Doctor(arguments) => doctor::doctor(&arguments)?,
+        Command::Replay(arguments) => replay::replay(&arguments)?,
         Command::Report(arguments) => report::report(&arguments)?.into(),
         Command::Ps(arguments) => ps::ps(&arguments).into(),
         Command::Where(arguments) => whereabouts::whereabouts(&arguments)?.into(),

@@ -14,6 +14,7 @@ mod families;
 mod recording;
 mod standard;
 mod template;
+mod tracing;
 mod wrappers;
 
 use error::GenerateError;

@@ -6,6 +6,7 @@ use crate::families::{self, FAMILIES, Family, HEAD, NEXT, TRY_MESSAGE};
 use crate::recording;
 use crate::standard::{Function, Standard};
 use crate::template::{NoValueError, Values, fill_in};
+use crate::tracing::{self, Traced};
 use std::collections::BTreeSet;
 
 /// Wrappers of everything that is interposed and that the library declares.
@@ -20,7 +21,11 @@ pub fn source(standard: &Standard, declared: &BTreeSet<String>) -> Result<String
             }
         }
     }
-    text += "\n/* ---- everything else that others could notice ---- */\n\n";
+    text += "\nconst char *const ek_unpromised_names[] = {\n";
+    for name in families::forwarded(declared).into_iter().filter(|name| !tracing::is_promised(name)) {
+        text += &format!("    \"{name}\",\n");
+    }
+    text += "    NULL};\n\n/* ---- everything else that others could notice ---- */\n\n";
     for name in families::forwarded(declared) {
         text += &format!("EK_FORWARD({name}, {name})\nEK_FORWARD(P{name}, {name})\n");
     }
@@ -74,6 +79,9 @@ fn values(function: &Function) -> Result<Values, GenerateError> {
         values.insert("COMPLETED", completion.completed.to_string());
     }
     let lines = |lines: &[&str]| lines.join("\n");
+    values.insert("TRACE", traced(function, base));
+    let first = format!("ek_trace_note_unpromised(\"MPI_{base}\");");
+    values.insert("AT_FIRST", if tracing::is_promised(base) { String::new() } else { first });
     values.insert("CALLER", call_line::caller(function));
     let (before, after) = call_line::counting(base);
     values.insert("COUNT_BEFORE", lines(before));
@@ -92,6 +100,29 @@ fn values(function: &Function) -> Result<Values, GenerateError> {
         values.insert("NEW_COMMUNICATOR", made.name.clone());
     }
     Ok(values)
+}
+
+/// What a wrapper begins with: while calls are traced, it enters itself again, by the name that no tool in
+/// front of the shim has.
+fn traced(function: &Function, base: &str) -> String {
+    let Some(traced) = tracing::of(base) else { return String::new() };
+    let scope = |asks: bool| format!("EK_TRACED_CALL(\"MPI_{base}\", {asks});");
+    let arguments = function.arguments();
+    let name = base.to_lowercase();
+    let lines = match traced {
+        Traced::Around(before, after) => {
+            let mut lines = vec![scope(false)];
+            lines.extend(before.iter().map(|line| line.to_string()));
+            lines.push(format!("int code = P{}({arguments});", function.name));
+            lines.extend(after.iter().map(|line| line.to_string()));
+            lines.push("return code;".into());
+            lines
+        }
+        Traced::Asks => vec![scope(true), format!("return ek_traced_{name}({arguments});")],
+        Traced::Instead => vec![scope(false), format!("return ek_traced_{name}({arguments});")],
+    };
+    let indented: Vec<_> = lines.iter().map(|line| format!("    {line}")).collect();
+    format!("if (EK_TRACES_CALL) {{\n{}\n}}", indented.join("\n"))
 }
 
 /// How many requests a function starts, in C.

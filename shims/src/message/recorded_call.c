@@ -13,7 +13,7 @@ static _Thread_local bool is_recording __attribute__((tls_model("initial-exec"))
 
 void ek_recorded_call_start(ek_recorded_call *c)
 {
-    if (is_recording || !ek_serves_caller())
+    if (is_recording || !ek_process.reports_messages || !ek_serves_caller())
         return;
     is_recording = true;
     c->is_wait = c->is_other = false;

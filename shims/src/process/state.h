@@ -11,8 +11,10 @@ typedef struct ek_process_state {
     bool active;
     /* Point-to-point messages are evenkeel's. */
     bool carries_messages;
-    /* Point-to-point calls are recorded for a report. */
+    /* Point-to-point calls are recorded: for a report, or in a trace. */
     bool records_messages;
+    /* For a report. */
+    bool reports_messages;
     /* Barriers may be deferred, so the shim looks out for what must complete them. */
     bool may_defer;
     /* The program has given MPI a function that may be called from within any call. */

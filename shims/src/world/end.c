@@ -46,7 +46,7 @@ void ek_before_finalize(void)
     ek_messages_stop();
     settle_connections();
     /* What the host calls back from MPI_Finalize (attributes of MPI_COMM_SELF) is left to it. */
-    ek_process.active = ek_process.records_messages = false;
+    ek_process.active = ek_process.records_messages = ek_process.reports_messages = false;
     ek_comms_close();
     ek_host_progress_close();
     ek_world_leave();

@@ -11,6 +11,7 @@
 #include "process/host_progress.h"
 #include "process/start_exchange.h"
 #include "process/state.h"
+#include "trace/start.h"
 #include "world/devices.h"
 #include "world/ending.h"
 #include "world/launcher_end.h"
@@ -27,13 +28,14 @@ static void before_fork(void) { EK_COMPLETE_DEFERRED("fork"); }
 
 static void forget_in_child(void)
 {
+    ek_traces_forget();
     if (!ek_process.active)
         return;
     ek_process.active = false;
     ek_process.collectives = 0;
     ek_process.may_defer = false;
     ek_process.carries_messages = false;
-    ek_process.records_messages = false;
+    ek_process.records_messages = ek_process.reports_messages = false;
     ek_call_line_close();
     ek_world_forget();
 }
@@ -224,21 +226,24 @@ static void start(void)
                 "evenkeel: the MPI library refused what evenkeel needs at MPI_Init (error %d); it serves "
                 "this program alone.\n",
                 code);
+    pthread_atfork(before_fork, NULL, forget_in_child);
     if (!ek_process.active)
         return;
-    pthread_atfork(before_fork, NULL, forget_in_child);
     ek_deferral_start();
     ek_depth++;
     ek_messages_start();
     if (ek_process.carries_messages)
         ek_count_uncountable(); /* the host does not see them all */
     ek_depth--;
-    ek_process.records_messages = ek_message_calls_are_recorded();
+    ek_process.reports_messages = ek_message_calls_are_recorded();
+    ek_process.records_messages |= ek_process.reports_messages;
 }
 
 void ek_after_init(bool succeeded)
 {
-    if (succeeded)
+    if (succeeded) {
         start();
+        ek_traces_start();
+    }
     ek_ending_forget();
 }

@@ -3,6 +3,7 @@
 #include "host/library.h"
 #include "process/call_line.h"
 #include "process/state.h"
+#include "trace/state.h"
 #include <string.h>
 
 #ifdef __x86_64__
@@ -45,6 +46,9 @@ void ek_forwarder_resolve(ek_forwarder *f)
     for (const char *const *taker = takers; *taker; taker++)
         if (!strcmp(f->name, *taker))
             ek_process.calls_back = true;
+    for (const char *const *name = ek_unpromised_names; *name; name++)
+        if (!strcmp(f->name, *name))
+            ek_trace_note_unpromised(f->name);
     f->next = ek_host_definition(f->entry);
 }
 

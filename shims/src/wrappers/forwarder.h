@@ -9,6 +9,9 @@ typedef struct ek_forwarder {
     const char *entry; /* MPI_X or PMPI_X */
 } ek_forwarder;
 
+/* Functions that are forwarded, and after which the repetition of a trace is not promised to be equal. */
+extern const char *const ek_unpromised_names[] __attribute__((visibility("hidden")));
+
 /* Called by the assembler code only. */
 void ek_forwarder_resolve(ek_forwarder *);
 void ek_forwarder_complete_deferred(const ek_forwarder *);

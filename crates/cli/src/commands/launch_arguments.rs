@@ -40,6 +40,9 @@ impl EngineOptions {
         let absolute = |(env, value): &(String, String)| {
             let value = match env {
                 env if env == options::REPORT.env => writable_report(Path::new(value))?.display().to_string(),
+                env if env == options::TRACE.env || env == options::REPLAY.env => {
+                    std::path::absolute(value).map_or_else(|_| value.clone(), |p| p.display().to_string())
+                }
                 // The engine reports a table that it cannot read.
                 env if env == options::TABLE.env && value != NONE => {
                     std::path::absolute(value).map_or_else(|_| value.clone(), |p| p.display().to_string())

@@ -37,6 +37,18 @@ pub enum FileError {
         why: String,
     },
 
+    /// A folder has no trace.
+    #[error(
+        "cannot read the trace {}: {why}. Give a folder that `evenkeel run --trace DIRECTORY` has written.",
+        .path.display()
+    )]
+    TraceNotReadable {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
+
     /// A record was written by a newer evenkeel.
     #[error(
         "cannot read the record {}: its layout has number {theirs}, and this evenkeel knows up to {ours}. \

@@ -6,4 +6,5 @@ pub mod environment;
 pub mod launcher;
 pub mod preparation;
 pub mod shim;
+pub mod trace_folder;
 pub mod transports;

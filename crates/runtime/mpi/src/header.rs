@@ -7,6 +7,7 @@ use crate::deferral::{Arming, Channel, DeferralMode, EK_CHANNELS};
 use crate::message::{AlsoAwaited, FoundMessage, MessageState};
 use crate::nodes::AgentInfo;
 use crate::pause::Pause;
+use crate::trace::TraceReceive;
 use crate::world::ProcessInfo;
 use evenkeel_engine::collective::call::{Call, CollectiveKind, Span};
 use evenkeel_engine::record::host_messages::HostRequest;
@@ -16,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Modules in the order in which the header has their functions.
-const MODULES: [&str; 12] = [
+const MODULES: [&str; 13] = [
     "codes",
     "world",
     "nodes",
@@ -29,6 +30,7 @@ const MODULES: [&str; 12] = [
     "type_map",
     "pause",
     "call_line",
+    "trace",
 ];
 
 fn here() -> PathBuf {
@@ -119,6 +121,8 @@ fn layouts() -> Vec<Assertion> {
         truncated as "truncated", cancelled as "cancelled", done as "done", plain as "plain");
     layout!(FoundMessage as "ek_found_message": source as "source", tag as "tag", bytes as "bytes",
         matched as "matched");
+    layout!(TraceReceive as "ek_trace_posted": number as "number", fate as "fate", source as "source",
+        tag as "tag");
     layout!(HostRequest as "ek_host_request": comm as "comm", peer as "peer", sends as "sends",
         bytes as "bytes");
     layout!(CallLine as "ek_call_line": version as "version", name as "name", comm as "comm", peer as "peer",

@@ -6,11 +6,11 @@
 //! nodes), [`communicator`], [`collective`], [`request`] (nonblocking collectives), [`deferral`] (deferred
 //! barriers), [`message`] (point-to-point messages), [`host_message`] (those that are left to the host),
 //! [`type_map`] (where the bytes of datatypes lie), [`pause`] (the shim's own waits), [`call_line`] (the call
-//! that this process is in) and [`record`] (the report at the end). [`codes`] has the return codes that say
-//! more than yes or no.
+//! that this process is in), [`trace`] (what a repetition of the run needs) and [`record`] (the report at
+//! the end). [`codes`] has the return codes that say more than yes or no.
 //!
-//! May use: engine, layout, segment, options, output-file, record, report. Must never: know an MPI handle,
-//! which only the shims do (`shims/src`), or decide anything that the engine could decide.
+//! May use: engine, layout, segment, options, output-file, record, report, trace. Must never: know an
+//! MPI handle, which only the shims do (`shims/src`), or decide anything that the engine could decide.
 
 mod call_line;
 mod codes;
@@ -26,5 +26,7 @@ mod pause;
 mod record;
 mod request;
 mod text;
+mod trace;
+mod trace_file;
 mod type_map;
 mod world;

@@ -86,6 +86,18 @@ options! {
     /// Keep the record from which the summary and the report are made. `0` saves its cost, which is small.
     RECORD { name: "record", env: "EVENKEEL_RECORD", default: "1", values: "0|1" }
 
+    /// Record what the program could not know, so that `evenkeel replay` can repeat the run: in a folder,
+    /// which must be one that all ranks can write. This is a record of choices (which message came first,
+    /// which test succeeded), and has nothing to do with `--record`, which counts and times calls.
+    TRACE { name: "trace", env: "EVENKEEL_TRACE", default: "", values: "DIRECTORY" }
+
+    /// After how many calls the trace has a check of all that was sent and received. With `1` a repetition
+    /// that differs stops at the very call, and each call takes 9 bytes.
+    TRACE_CHECKS { name: "trace-checks", env: "EVENKEEL_TRACE_CHECKS", default: "64", values: "CALLS" }
+
+    /// Repeat the run whose trace is in a folder. `evenkeel replay` sets it.
+    REPLAY { name: "replay", env: "EVENKEEL_REPLAY", default: "", values: "DIRECTORY" }
+
     /// Whether ranks may read large messages directly from another rank's memory (process_vm_readv). `auto`
     /// tries it at the start of the run. `off` never does it.
     CMA { name: "cma", env: "EVENKEEL_CMA", default: "auto", values: "auto|off" }

@@ -4,6 +4,7 @@ use super::arguments::{DEFAULT_GRACE_MS, RunArguments, StdinChoice};
 use crate::errors::{CommandError, LaunchError};
 use crate::inject::injections::Injections;
 use crate::launch::launcher::{self, LaunchRequest};
+use crate::launch::trace_folder::{self, RecordedStart};
 use crate::launch::transports::Surroundings;
 use crate::launch::{environment, preparation};
 use crate::machine::{cores, process_limit};
@@ -15,7 +16,7 @@ use evenkeel_options as options;
 use std::ffi::OsString;
 use std::iter;
 use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 use tracing::info;
@@ -29,6 +30,7 @@ pub fn run(arguments: &RunArguments) -> Result<Outcome, CommandError> {
     if arguments.dry_run {
         return Ok((start.for_shell() + "\n").into());
     }
+    begin_trace(arguments)?;
     info!("the ranks are started: {}", start.for_shell());
     injections.start(arguments.ranks)?;
     match start {
@@ -42,6 +44,19 @@ pub fn run(arguments: &RunArguments) -> Result<Outcome, CommandError> {
             Err(LaunchError::Exec { launcher: PathBuf::from(launcher), why: error.to_string() }.into())
         }
     }
+}
+
+/// Makes the folder of a trace that is to be recorded. A repetition records nothing.
+fn begin_trace(arguments: &RunArguments) -> Result<(), CommandError> {
+    let given = arguments.options.with_absolute_paths()?;
+    let value = |option: &options::OptionSpec| {
+        given.iter().find(|(env, _)| env == option.env).map(|(_, value)| value.clone())
+    };
+    if let (Some(folder), None) = (value(&options::TRACE), value(&options::REPLAY)) {
+        let start = RecordedStart::of_this_process(&arguments.program);
+        trace_folder::begin(Path::new(&folder), &start)?;
+    }
+    Ok(())
 }
 
 /// Who starts the ranks.

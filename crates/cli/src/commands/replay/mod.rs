@@ -1,0 +1,7 @@
+//! `evenkeel replay`: the same run again.
+
+mod arguments;
+mod command;
+
+pub use arguments::ReplayArguments;
+pub use command::replay;

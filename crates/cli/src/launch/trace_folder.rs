@@ -1,0 +1,77 @@
+//! The folder of a trace: the files of the ranks, and how the run was started.
+
+use crate::errors::FileError;
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The file that says how the run was started.
+const START: &str = "run.json";
+
+/// How a run was started.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RecordedStart {
+    /// The evenkeel that recorded it.
+    pub version: String,
+    /// The directory in which it was started.
+    pub directory: PathBuf,
+    /// Words between `evenkeel run` and the program.
+    pub options: Vec<String>,
+    /// The program and its arguments.
+    pub program: Vec<String>,
+}
+
+impl RecordedStart {
+    /// Of this process, which is an `evenkeel run` of this program with these arguments.
+    pub fn of_this_process(program: &[String]) -> RecordedStart {
+        let words: Vec<String> = std::env::args().collect();
+        let before = words.len().saturating_sub(program.len());
+        let options = words.get(2..before).unwrap_or_default();
+        let options = options.strip_suffix(&["--".to_string()]).unwrap_or(options);
+        RecordedStart {
+            version: env!("CARGO_PKG_VERSION").into(),
+            directory: std::env::current_dir().unwrap_or_default(),
+            options: options.to_vec(),
+            program: program.to_vec(),
+        }
+    }
+}
+
+/// Makes the folder, empties it if it has an older trace, and notes how the run is started.
+pub fn begin(folder: &Path, start: &RecordedStart) -> Result<(), FileError> {
+    let unwritable =
+        |e: std::io::Error| FileError::DirectoryNotWritable { path: folder.into(), why: e.to_string() };
+    fs::create_dir_all(folder).map_err(unwritable)?;
+    for entry in fs::read_dir(folder).map_err(unwritable)? {
+        let entry = entry.map_err(unwritable)?;
+        if is_rank_file(&entry.file_name().to_string_lossy()) {
+            fs::remove_file(entry.path()).map_err(unwritable)?;
+        }
+    }
+    let text = serde_json::to_string_pretty(start).map_err(|e| unwritable(e.into()))?;
+    fs::write(folder.join(START), text + "\n").map_err(unwritable)
+}
+
+fn is_rank_file(name: &str) -> bool {
+    let rank = name.strip_prefix("rank-").and_then(|rest| rest.strip_suffix(".trace"));
+    rank.is_some_and(|rank| !rank.is_empty() && rank.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+/// Reads how a run was started.
+pub fn read(folder: &Path) -> Result<RecordedStart, FileError> {
+    let path = folder.join(START);
+    let unreadable = |why: String| FileError::TraceNotReadable { path: path.clone(), why };
+    let text = fs::read_to_string(&path).map_err(|e| unreadable(e.to_string()))?;
+    serde_json::from_str(&text).map_err(|e| unreadable(e.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_rank_file;
+
+    #[test]
+    fn only_files_of_ranks_are_removed() {
+        assert!(is_rank_file("rank-0.trace") && is_rank_file("rank-117.trace"));
+        assert!(!is_rank_file("rank-.trace") && !is_rank_file("rank-1.txt") && !is_rank_file("run.json"));
+    }
+}

@@ -1,0 +1,182 @@
+//! A repetition: hands choices out in the order in which they were recorded.
+
+use crate::choice::Choice;
+use crate::digest::Digest;
+use crate::divergence::Divergence;
+use crate::format::Ending;
+use crate::recorder::Posted;
+use crate::trace::{Outcome, Resolution, Trace};
+
+/// The answer to a question of the program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// Nothing is there.
+    Missed,
+    /// Something is; the values are those of [`Choice::values`].
+    Found(Vec<i64>),
+}
+
+/// Hands out the choices of one rank.
+#[derive(Debug)]
+pub struct Replayer {
+    trace: Trace,
+    posted: u64,
+    misses: u64,
+    calls: u64,
+    sent: Digest,
+    received: Digest,
+}
+
+impl Replayer {
+    /// Begins a repetition.
+    pub fn new(trace: Trace) -> Self {
+        Replayer {
+            trace,
+            posted: 0,
+            misses: 0,
+            calls: 0,
+            sent: Digest::default(),
+            received: Digest::default(),
+        }
+    }
+
+    /// The trace; what has been handed out is gone.
+    pub fn trace(&self) -> &Trace {
+        &self.trace
+    }
+
+    /// The calls that are over.
+    pub fn calls(&self) -> u64 {
+        self.calls
+    }
+
+    /// Says that a call begins.
+    ///
+    /// # Errors
+    /// The recorded run did not come past this call.
+    pub fn call_begins(&self, name: &'static str, asks: bool) -> Result<(), Divergence> {
+        let is_past = self.trace.live.ending != Ending::Finalized && self.calls >= self.trace.live.calls;
+        if is_past && !(asks && self.misses_left() > 0) {
+            return Err(self.end_of_trace(name));
+        }
+        Ok(())
+    }
+
+    /// Failed tests and probes before the next outcome, or before the end.
+    fn misses_left(&self) -> u64 {
+        let next = self.trace.outcomes.front();
+        next.map_or(self.trace.misses_at_the_end, |outcome| outcome.misses_before).saturating_sub(self.misses)
+    }
+
+    /// The sentence for a call that the recorded run did not finish.
+    pub fn end_of_trace(&self, found: &'static str) -> Divergence {
+        let why = match self.trace.live.ending {
+            Ending::NoRoom => "there was no more room for the trace",
+            _ => "it was killed or ended there, or was still running when the trace was copied",
+        };
+        Divergence::EndOfTrace { call: self.calls + 1, found, why }
+    }
+
+    /// Counts a receive that is posted; says what became of it.
+    pub fn post(&mut self) -> (Posted, Option<Resolution>) {
+        let number = self.posted;
+        self.posted += 1;
+        (Posted(number), self.trace.receives.get(&number).copied())
+    }
+
+    /// Answers a question: what this function found.
+    ///
+    /// # Errors
+    /// Another function asked then, or none.
+    pub fn ask(&mut self, choice: Choice, may_miss: bool) -> Result<Answer, Divergence> {
+        if may_miss && self.misses_left() > 0 {
+            self.misses += 1;
+            return Ok(Answer::Missed);
+        }
+        let call = self.calls + 1;
+        let found = choice.name();
+        match self.trace.outcomes.front() {
+            Some(next) if next.choice == choice && self.misses_left() == 0 => {
+                let Outcome { values, .. } = self.trace.outcomes.pop_front().expect("there is one");
+                self.misses = 0;
+                Ok(Answer::Found(values))
+            }
+            Some(next) => {
+                let recorded = next.choice.name();
+                Err(Divergence::OtherCall { call, found, recorded, misses: self.misses_left() })
+            }
+            None if self.trace.live.ending == Ending::Finalized => Err(Divergence::MoreCalls { call, found }),
+            None => Err(self.end_of_trace(found)),
+        }
+    }
+
+    /// What `MPI_Wtime` showed, in bits.
+    ///
+    /// # Errors
+    /// It was not read as often.
+    pub fn clock(&mut self) -> Result<u64, Divergence> {
+        match self.trace.clocks.pop_front() {
+            Some(bits) => Ok(bits),
+            None if self.trace.live.ending == Ending::Finalized => {
+                Err(Divergence::MoreClocks { calls: self.calls })
+            }
+            None => Err(self.end_of_trace("MPI_Wtime")),
+        }
+    }
+
+    /// Takes in what is sent.
+    pub fn sent(&mut self, peer: i32, tag: i32, bytes: u64, data: &[u8]) {
+        self.sent.add(peer, tag, bytes, data);
+    }
+
+    /// Takes in what was received.
+    pub fn received(&mut self, peer: i32, tag: i32, bytes: u64, data: &[u8]) {
+        self.received.add(peer, tag, bytes, data);
+    }
+
+    /// Counts a call that is over, and compares the hashes where the trace has them.
+    ///
+    /// # Errors
+    /// They differ.
+    pub fn call_over(&mut self) -> Result<(), Divergence> {
+        self.calls += 1;
+        let interval = u64::from(self.trace.start.interval);
+        if self.calls % interval != 0 {
+            return Ok(());
+        }
+        match self.trace.checks.pop_front() {
+            Some(check) => self.compare(self.calls + 1 - interval, check.sent, check.received),
+            None => Ok(()),
+        }
+    }
+
+    /// What the program has received is compared first: if that differs, what it sends may well.
+    fn compare(&self, from: u64, sent: u32, received: u32) -> Result<(), Divergence> {
+        let to = self.calls;
+        if self.received.short() != received {
+            let found = self.received.short();
+            return Err(Divergence::OtherReceived { from, to, found, recorded: received });
+        }
+        if self.sent.short() != sent {
+            return Err(Divergence::OtherSent { from, to, found: self.sent.short(), recorded: sent });
+        }
+        Ok(())
+    }
+
+    /// Compares all that is left, in `MPI_Finalize`.
+    ///
+    /// # Errors
+    /// The recorded run did more, or something else.
+    pub fn finish(&self) -> Result<(), Divergence> {
+        let live = &self.trace.live;
+        if live.ending != Ending::Finalized {
+            return Ok(()); // the recorded run did not come so far
+        }
+        let outcomes = self.trace.outcomes.len();
+        if self.calls != live.calls || outcomes > 0 {
+            return Err(Divergence::FewerCalls { found: self.calls, recorded: live.calls, outcomes });
+        }
+        let from = self.calls - self.calls % u64::from(self.trace.start.interval) + 1;
+        self.compare(from.min(self.calls), live.sent.short(), live.received.short())
+    }
+}

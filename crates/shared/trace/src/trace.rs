@@ -1,0 +1,283 @@
+//! Reading a rank's file.
+
+use crate::choice::{self, Choice, Envelope, Values};
+use crate::digest::Digest;
+use crate::format::{self, Ending, HEADER_BYTES, LIVE_OFFSET, Live, Start};
+use crate::varint::{take, take_signed};
+use std::collections::{HashMap, VecDeque};
+
+/// Why a file is not a trace that can be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum TraceError {
+    /// It does not begin as one.
+    #[error("it is not a trace of evenkeel")]
+    NotATrace,
+    /// Another version.
+    #[error("it has version {found} of the format, and this evenkeel reads version {}", format::VERSION)]
+    OtherVersion {
+        /// Its version.
+        found: u32,
+    },
+    /// The file is shorter than it says.
+    #[error("it is cut: {expected} bytes were written, and {found} are there")]
+    Cut {
+        /// Bytes that it must have.
+        expected: u64,
+        /// Bytes that it has.
+        found: u64,
+    },
+    /// It was changed, or damaged.
+    #[error("it is damaged: what stands at byte {offset} cannot be")]
+    Damaged {
+        /// Where that was noticed.
+        offset: u64,
+    },
+    /// The hash differs.
+    #[error("it is damaged: its bytes are not those that were written")]
+    WrongSeal,
+}
+
+/// What became of a receive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Resolution {
+    /// It got this message.
+    Matched(Envelope),
+    /// It was cancelled before a message came.
+    Cancelled,
+}
+
+/// An outcome.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// So many tests and probes failed since the outcome before.
+    pub misses_before: u64,
+    /// The function.
+    pub choice: Choice,
+    /// See [`Choice::values`].
+    pub values: Vec<i64>,
+}
+
+/// The lower halves of the hashes after a number of calls that the interval divides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Check {
+    /// What was sent.
+    pub sent: u32,
+    /// What was received.
+    pub received: u32,
+}
+
+/// A call after which equality is not promised.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unpromised {
+    /// The calls that were over.
+    pub calls: u64,
+    /// The function, or a short description.
+    pub name: String,
+}
+
+/// What a file holds.
+#[derive(Clone, Debug, Default)]
+pub struct Trace {
+    /// What was known at the start.
+    pub start: Start,
+    /// The counters.
+    pub live: Live,
+    /// Receives by their number: those that got a message by a wildcard, and those that were cancelled.
+    pub receives: HashMap<u64, Resolution>,
+    /// Outcomes in their order.
+    pub outcomes: VecDeque<Outcome>,
+    /// Failed tests and probes after the last outcome.
+    pub misses_at_the_end: u64,
+    /// Values of `MPI_Wtime`, in bits.
+    pub clocks: VecDeque<u64>,
+    /// Checks in their order.
+    pub checks: VecDeque<Check>,
+    /// In their order.
+    pub unpromised: Vec<Unpromised>,
+}
+
+impl Trace {
+    /// Reads a file. It must have been read as a whole.
+    pub fn parse(file: &[u8]) -> Result<Trace, TraceError> {
+        let start = start(file)?;
+        let live = live(file)?;
+        let expected = (HEADER_BYTES as u64).saturating_add(live.used);
+        if expected > file.len() as u64 {
+            return Err(TraceError::Cut { expected, found: file.len() as u64 });
+        }
+        if live.ending == Ending::Finalized && format::seal(file, &live) != live.seal {
+            return Err(TraceError::WrongSeal);
+        }
+        let mut trace = Trace { start, live, ..Trace::default() };
+        let records = &file[HEADER_BYTES..expected as usize];
+        Parser { records, rest: records, ..Parser::default() }.all(&mut trace)?;
+        Ok(trace)
+    }
+}
+
+fn word(file: &[u8], offset: usize) -> u32 {
+    u32::from_le_bytes(file[offset..offset + 4].try_into().expect("four bytes"))
+}
+
+fn long(file: &[u8], offset: usize) -> u64 {
+    u64::from_le_bytes(file[offset..offset + 8].try_into().expect("eight bytes"))
+}
+
+fn start(file: &[u8]) -> Result<Start, TraceError> {
+    if !file.starts_with(&format::MAGIC) {
+        return Err(TraceError::NotATrace);
+    }
+    if file.len() < HEADER_BYTES {
+        return Err(TraceError::Cut { expected: HEADER_BYTES as u64, found: file.len() as u64 });
+    }
+    if word(file, 8) != format::VERSION {
+        return Err(TraceError::OtherVersion { found: word(file, 8) });
+    }
+    let name_bytes = usize::from(u16::from_le_bytes([file[48], file[49]]));
+    let start = Start {
+        ranks: word(file, 12),
+        rank: word(file, 16),
+        interval: word(file, 20),
+        program_bytes: long(file, 24),
+        program_changed_ns: long(file, 32),
+        run: long(file, 40),
+        program: String::from_utf8_lossy(&file[50..50 + name_bytes.min(format::LONGEST_NAME)]).into_owned(),
+    };
+    if start.rank >= start.ranks || start.interval == 0 {
+        return Err(TraceError::Damaged { offset: 12 });
+    }
+    Ok(start)
+}
+
+fn live(file: &[u8]) -> Result<Live, TraceError> {
+    let number = |place: usize| long(file, LIVE_OFFSET + 8 * place);
+    let ending = match number(5) {
+        0 => Ending::Open,
+        1 => Ending::Finalized,
+        2 => Ending::NoRoom,
+        _ => return Err(TraceError::Damaged { offset: (LIVE_OFFSET + 40) as u64 }),
+    };
+    Ok(Live {
+        used: number(0),
+        calls: number(1),
+        misses: number(2),
+        sent: Digest(number(3)),
+        received: Digest(number(4)),
+        ending,
+        seal: number(6),
+    })
+}
+
+/// Reads records.
+#[derive(Default)]
+struct Parser<'a> {
+    records: &'a [u8],
+    rest: &'a [u8],
+    /// The receive after the one that was noted last.
+    next: u64,
+    /// Failed tests and probes since the last outcome, and all that outcomes have before them.
+    misses: u64,
+    all_misses: u64,
+    last_tag: i32,
+    last_clock: u64,
+}
+
+impl Parser<'_> {
+    fn all(mut self, trace: &mut Trace) -> Result<(), TraceError> {
+        while let Some((&first, rest)) = self.rest.split_first() {
+            let offset = (HEADER_BYTES + self.records.len() - self.rest.len()) as u64;
+            self.rest = rest;
+            self.record(first, trace).ok_or(TraceError::Damaged { offset })?;
+        }
+        let written = self.all_misses.saturating_add(self.misses);
+        if written > trace.live.misses {
+            return Err(TraceError::Damaged { offset: (LIVE_OFFSET + 16) as u64 });
+        }
+        trace.misses_at_the_end = trace.live.misses - self.all_misses;
+        Ok(())
+    }
+
+    /// `None`: that cannot be.
+    fn record(&mut self, first: u8, trace: &mut Trace) -> Option<()> {
+        match first {
+            format::SHORT_MATCH.. => {
+                let source = i32::from(first - format::SHORT_MATCH);
+                self.resolve(trace, 0, Resolution::Matched(Envelope { source, tag: self.last_tag }))
+            }
+            format::MATCHED => {
+                let distance = take_signed(&mut self.rest)?;
+                let message = self.envelope()?;
+                self.last_tag = message.tag;
+                self.resolve(trace, distance, Resolution::Matched(message))
+            }
+            format::CANCELLED => {
+                let distance = take_signed(&mut self.rest)?;
+                self.resolve(trace, distance, Resolution::Cancelled)
+            }
+            format::MISSES => {
+                self.misses = self.misses.checked_add(take(&mut self.rest)?)?;
+                Some(())
+            }
+            format::CLOCK => {
+                self.last_clock = self.last_clock.wrapping_add(take_signed(&mut self.rest)? as u64);
+                trace.clocks.push_back(self.last_clock);
+                Some(())
+            }
+            format::CHECK => {
+                let (bytes, rest) = self.rest.split_at_checked(8)?;
+                self.rest = rest;
+                trace.checks.push_back(Check { sent: word(bytes, 0), received: word(bytes, 4) });
+                Some(())
+            }
+            format::UNPROMISED => self.unpromised(trace),
+            _ => self.outcome(first, trace),
+        }
+    }
+
+    fn resolve(&mut self, trace: &mut Trace, distance: i64, resolution: Resolution) -> Option<()> {
+        let receive = self.next.checked_add_signed(distance)?;
+        self.next = receive.checked_add(1)?;
+        trace.receives.insert(receive, resolution).is_none().then_some(())
+    }
+
+    fn envelope(&mut self) -> Option<Envelope> {
+        let source = i32::try_from(take_signed(&mut self.rest)?).ok()?;
+        let tag = i32::try_from(take_signed(&mut self.rest)?).ok()?;
+        (source >= Envelope::NO_RANK).then_some(Envelope { source, tag })
+    }
+
+    fn unpromised(&mut self, trace: &mut Trace) -> Option<()> {
+        let calls = take(&mut self.rest)?;
+        let length = usize::try_from(take(&mut self.rest)?).ok()?;
+        let (name, rest) = self.rest.split_at_checked(length)?;
+        self.rest = rest;
+        trace.unpromised.push(Unpromised { calls, name: String::from_utf8_lossy(name).into_owned() });
+        Some(())
+    }
+
+    fn outcome(&mut self, first: u8, trace: &mut Trace) -> Option<()> {
+        let choice = *choice::ALL.get(usize::from(first.checked_sub(format::FIRST_CHOICE)?))?;
+        let values = match choice.values() {
+            Values::Nothing => Vec::new(),
+            Values::Index => vec![i64::try_from(take(&mut self.rest)?).ok()?],
+            Values::Indices => self.indices()?,
+            Values::Envelope => {
+                let message = self.envelope()?;
+                vec![i64::from(message.source), i64::from(message.tag)]
+            }
+        };
+        trace.outcomes.push_back(Outcome { misses_before: self.misses, choice, values });
+        self.all_misses = self.all_misses.checked_add(self.misses)?;
+        self.misses = 0;
+        Some(())
+    }
+
+    fn indices(&mut self) -> Option<Vec<i64>> {
+        let number = take(&mut self.rest)?;
+        let mut values = vec![i64::try_from(number).ok()?];
+        for _ in 1..number {
+            values.push(i64::try_from(take(&mut self.rest)?).ok()?);
+        }
+        Some(values)
+    }
+}

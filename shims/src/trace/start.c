@@ -1,0 +1,66 @@
+#include "trace/start.h"
+#include "host/datatype.h"
+#include "process/start_exchange.h"
+#include "trace/message.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* The exit code of a repetition that cannot go on. */
+enum { STOPPED = 120 };
+
+/* Launchers end a job when a rank ends without MPI_Finalize. MPI_Abort is not used: of several ranks at once
+ * it made mpirun of Open MPI 4 wait for ever for ranks that had ended. */
+static void stop(void)
+{
+    fflush(NULL); /* what the program has printed belongs to the answer */
+    _exit(STOPPED);
+}
+
+/* The number of the run that rank 0 knows; 0 if that fails. */
+static uint64_t run_of_rank_0(int rank, int size)
+{
+    uint64_t mine = ek_trace_run((uint32_t)rank), first = 0, *all = calloc((size_t)size, sizeof *all);
+    if (all && !ek_start_exchange(&mine, sizeof mine, all))
+        first = all[0];
+    free(all);
+    return first;
+}
+
+void ek_traces_start(void)
+{
+    static _Atomic bool once;
+    int size, rank;
+    if (atomic_exchange(&once, true) || ek_trace_wanted() == EK_TRACE_MODE_OFF)
+        return;
+    ek_depth++;
+    ek_host.Comm_size(ek_handles.world, &size);
+    ek_host.Comm_rank(ek_handles.world, &rank);
+    uint64_t run = run_of_rank_0(rank, size);
+    if (!ek_process.active)
+        ek_types_open();
+    ek_depth--;
+    ek_trace.thread = pthread_self();
+    ek_trace.mode = ek_trace_open((uint32_t)rank, (uint32_t)size, run, stop);
+    ek_process.records_messages |= ek_trace.mode != EK_TRACE_MODE_OFF;
+}
+
+void ek_traces_finish(void)
+{
+    if (ek_trace.mode == EK_TRACE_MODE_OFF)
+        return;
+    ek_trace_depth++;
+    ek_trace_settle_all();
+    ek_trace_finish();
+    if (ek_trace.has_nowhere)
+        ek_host.Comm_free(&ek_trace.nowhere);
+    ek_trace.has_nowhere = false;
+    ek_trace.mode = EK_TRACE_MODE_OFF;
+    ek_trace_depth--;
+}
+
+void ek_traces_forget(void)
+{
+    ek_trace.mode = EK_TRACE_MODE_OFF;
+    ek_trace_forget();
+}
