@@ -60,10 +60,12 @@ impl StreamingCopy {
 
 const CAN_STREAM: bool = cfg!(target_arch = "x86_64");
 
+/// Copies past the cache, where the processor can do that.
+///
 /// # Safety
 /// As for [`StreamingCopy::copy`]; `to` must be aligned to 16 bytes.
 #[cfg(target_arch = "x86_64")]
-unsafe fn stream(from: *const u8, to: *mut u8, bytes: usize) {
+pub unsafe fn stream(from: *const u8, to: *mut u8, bytes: usize) {
     use core::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_sfence, _mm_stream_si128};
     let whole = bytes & !63;
     let mut at = 0;
@@ -85,8 +87,12 @@ unsafe fn stream(from: *const u8, to: *mut u8, bytes: usize) {
     }
 }
 
+/// Copies: here nothing goes past the cache.
+///
+/// # Safety
+/// As for [`copy`].
 #[cfg(not(target_arch = "x86_64"))]
-unsafe fn stream(from: *const u8, to: *mut u8, bytes: usize) {
+pub unsafe fn stream(from: *const u8, to: *mut u8, bytes: usize) {
     // SAFETY: the caller's promise.
     unsafe { copy(from, to, bytes) };
 }

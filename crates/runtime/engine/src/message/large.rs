@@ -4,7 +4,7 @@
 use super::envelope::{Offer, Token};
 use super::port::Port;
 use super::request::Message;
-use crate::copy::streaming::StreamingCopy;
+use crate::copy::streaming;
 use crate::job::node::Node;
 use evenkeel_segment::pipeline::{CHUNK_BYTES, Part, Pipelines, Receiver, Sender, slot_offset};
 use evenkeel_segment::{Mapped, cross_memory, eventcount};
@@ -20,7 +20,6 @@ const PATIENCE_NS: u64 = 30_000;
 pub(super) struct LargeMessages {
     pipelines: Pipelines,
     own: Sender<Mapped>,
-    copies: StreamingCopy,
     /// How many bytes this process has copied for the receivers of its messages.
     pub(super) bytes_copied: u64,
 }
@@ -30,7 +29,7 @@ impl LargeMessages {
     pub(super) fn new(node: &Node) -> Option<LargeMessages> {
         let pipelines = node.pipelines()?;
         let own = Sender::new(node.segment.at(pipelines.of(node.local_rank)));
-        Some(LargeMessages { pipelines, own, copies: StreamingCopy::default(), bytes_copied: 0 })
+        Some(LargeMessages { pipelines, own, bytes_copied: 0 })
     }
 }
 
@@ -133,11 +132,10 @@ impl Port {
         let from = claimed.chunk * CHUNK_BYTES;
         let bytes = CHUNK_BYTES.min(m.capacity - from);
         let slot = large.own.memory().pointer(slot_offset(claimed.slot));
-        // SAFETY: the chunk begins within the data; only this process writes the slot, and the receiver does
-        // not read it before it is published.
-        unsafe {
-            large.copies.copy(self.node.clock(), m.buffer.add(from).cast_const(), slot, bytes);
-        }
+        // Always past the cache: the receiver has just read the last chunk from these lines.
+        // SAFETY: the chunk begins within the data; only this process writes the slot, which starts on a page,
+        // and the receiver does not read it before it is published.
+        unsafe { streaming::stream(m.buffer.add(from).cast_const(), slot, bytes) };
         large.own.publish(&claimed);
         large.bytes_copied += bytes as u64;
         1
