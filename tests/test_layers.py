@@ -33,6 +33,7 @@ ALLOWED = {
     "agent": {"diagnostics", "engine", "fabric", "schedule", "spanning", "segment", "options", "random"},
     "mpi": {"engine", "layout", "segment", "report", "options", "output-file", "record"},
     "launch": {"random"},
+    "stacks": set(),
     "shim-generate": set(),
     "switch-sim": {"route"},
     "cli": {
@@ -49,6 +50,7 @@ ALLOWED = {
         "fabric",
         "barrier-table",
         "launch",
+        "stacks",
         "tune",
         "route",
         "switch-sim",
