@@ -48,6 +48,15 @@ impl Job {
         self.ranks.iter().find_map(|rank| rank.pid)
     }
 
+    /// Whether a process is above the job's ranks, or has started them as `evenkeel run` with this number.
+    pub fn has_been_started_by(&self, pid: u32) -> bool {
+        let has_started = |rank: u32| {
+            let above = std::iter::successors(process::parent(rank), |pid| process::parent(*pid));
+            above.take_while(|above| *above > 1).any(|above| above == pid) || is_of_run(rank, pid)
+        };
+        pid > 1 && self.lowest().is_some_and(has_started)
+    }
+
     /// The program that the ranks run.
     pub fn program(&self) -> String {
         self.lowest().map(process::command_line).unwrap_or_default().join(" ")
@@ -140,6 +149,17 @@ fn job(mappings: &[Mapping]) -> Result<Option<Job>, ForeignError> {
     Ok(Some(Job { id: launcher_of(lowest).unwrap_or(lowest), segment, ranks, ranks_in_all }))
 }
 
+/// The variable by which processes of a run with a time limit are known: the number of its `evenkeel run`.
+/// Launchers such as srun have daemons start the ranks, which are no descendants of that process then.
+pub const RUN: &str = "EVENKEEL_RUN_PROCESS";
+
+/// Whether a process has been started for the `evenkeel run` of this number.
+pub fn is_of_run(pid: u32, run: u32) -> bool {
+    let expected = format!("{RUN}={run}");
+    let variables = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+    variables.split(|byte| *byte == 0).any(|variable| variable == expected.as_bytes())
+}
+
 /// The outermost launcher above a process.
 fn launcher_of(pid: u32) -> Option<u32> {
     let above = std::iter::successors(process::parent(pid), |pid| process::parent(*pid));
@@ -164,7 +184,8 @@ pub fn job_named(wanted: Option<u32>) -> Result<Job, JobError> {
         };
     };
     let is_meant = |job: &Job| job.id == wanted || job.ranks.iter().any(|rank| rank.pid == Some(wanted));
-    if let Some(at) = jobs.iter().position(is_meant) {
+    let is_above = |job: &Job| job.has_been_started_by(wanted);
+    if let Some(at) = jobs.iter().position(is_meant).or_else(|| jobs.iter().position(is_above)) {
         return Ok(jobs.remove(at));
     }
     let refused = refused
