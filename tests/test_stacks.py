@@ -219,7 +219,7 @@ def test_stacks_that_are_forbidden_are_left_out_with_a_sentence(one):
                 text=True,
                 timeout=HUNG_S,
                 check=False,
-                preexec_fn=forbid_ptrace,  # noqa: PLW1509  (this process has one thread)
+                preexec_fn=forbid_ptrace,
             )
             said.append(done)
         processes.kill_all(process.token)
@@ -280,7 +280,9 @@ def test_a_run_in_time_is_left_alone(one, launcher, tmp_path):
     outcome = with_limit(one, "what=missing", f"until={told}", limit="10m", options=options)
     assert_passed(outcome)
     assert not outcome.said
-    failing = one.evenkeel(["sh", "-c", "exit 7"], 1, options=["--mpi", "mpich", "--timeout", "10m", *options])
+    failing = one.evenkeel(
+        ["sh", "-c", "exit 7"], 1, options=["--mpi", "mpich", "--timeout", "10m", *options]
+    )
     assert failing.code == 7
 
 

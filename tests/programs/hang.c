@@ -10,10 +10,9 @@
  *   hang what=tags                  Rank 0 sends synchronously by another tag than rank 1 receives.
  *   hang what=requests              Ranks 0 and 1 wait for nonblocking receives from each other.
  *   hang what=different             The victim calls a barrier, the others an allreduce.
- *   hang what=root                  The victim takes another rank for the root of a broadcast; a barrier comes
- * next.
- *   hang what=named                 The victim does not call a barrier of a communicator named "halves".
- *   hang what=exit                  The victim exits without MPI_Finalize; rank 0 receives from it.
+ *   hang what=root                  The victim takes another rank for the root of a broadcast; a barrier
+ * comes next. hang what=named                 The victim does not call a barrier of a communicator named
+ * "halves". hang what=exit                  The victim exits without MPI_Finalize; rank 0 receives from it.
  *   hang what=finalize              The victim finalizes; rank 0 receives from it. */
 #include "check.h"
 #include <signal.h>

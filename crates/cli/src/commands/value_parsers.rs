@@ -63,7 +63,9 @@ mod tests {
 
     #[test]
     fn durations_have_units() {
-        for (text, ms) in [("90", 90_000), ("500ms", 500), ("60s", 60_000), ("1.5m", 90_000), ("2h", 7_200_000)] {
+        for (text, ms) in
+            [("90", 90_000), ("500ms", 500), ("60s", 60_000), ("1.5m", 90_000), ("2h", 7_200_000)]
+        {
             assert_eq!(duration(text), Ok(Duration::from_millis(ms)));
         }
         for wrong in ["", "0", "-1", "s", "5d", "1e400s", "nan", "inf", "1m30s", "1e-12"] {

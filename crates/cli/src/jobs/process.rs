@@ -99,7 +99,9 @@ fn system_call(syscall: &str, wchan: &str) -> Option<String> {
     let number = syscall.split(' ').next().and_then(|number| number.trim().parse::<i64>().ok());
     if let Some(number) = number.filter(|number| *number >= 0) {
         let known = syscalls::Sysno::new(number as usize);
-        return Some(known.map_or_else(|| format!("system call {number}"), |call| format!("`{}`", call.name())));
+        return Some(
+            known.map_or_else(|| format!("system call {number}"), |call| format!("`{}`", call.name())),
+        );
     }
     let place = wchan.trim();
     (!place.is_empty() && place != "0").then(|| format!("the kernel's {place}"))

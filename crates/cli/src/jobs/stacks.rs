@@ -71,11 +71,7 @@ pub fn take(seen: &Observation, found: &[Finding], choice: StackChoice) -> Taken
     TakenStacks { reason, left_out: views.len().saturating_sub(MOST_RANKS), ranks }
 }
 
-fn chosen<'a>(
-    seen: &'a Observation,
-    found: &[Finding],
-    choice: StackChoice,
-) -> (Reason, Vec<&'a RankView>) {
+fn chosen<'a>(seen: &'a Observation, found: &[Finding], choice: StackChoice) -> (Reason, Vec<&'a RankView>) {
     let is_there = |view: &&RankView| view.pid.is_some() && !matches!(view.standing, Standing::Exited { .. });
     let all = || seen.ranks.iter().filter(is_there).collect();
     if choice == StackChoice::All {
@@ -103,8 +99,24 @@ fn chosen<'a>(
 /// Libraries of which only the function is shown that the program has called, by the beginnings of their
 /// names.
 const LIBRARIES: &[&str] = &[
-    "libmpi", "libpmpi", "libmpich", "libevenkeel", "libopen-", "libpmix", "libevent", "libhwloc", "libuc",
-    "libfabric", "libpsm", "mca_", "libc.so", "libc-", "libpthread", "libm.so", "ld-linux", "libatomic",
+    "libmpi",
+    "libpmpi",
+    "libmpich",
+    "libevenkeel",
+    "libopen-",
+    "libpmix",
+    "libevent",
+    "libhwloc",
+    "libuc",
+    "libfabric",
+    "libpsm",
+    "mca_",
+    "libc.so",
+    "libc-",
+    "libpthread",
+    "libm.so",
+    "ld-linux",
+    "libatomic",
 ];
 
 fn is_of_library(frame: &Frame) -> bool {
@@ -163,7 +175,8 @@ mod tests {
             ("main", "solver"),
         ];
         assert_eq!(shown(&in_c), ["MPI_Recv", "exchange", "main"]);
-        let in_fortran = [("MPI_Recv", "libmpi.so.40"), ("mpi_recv_", "libmpi_mpifh.so.40"), ("MAIN__", "a.out")];
+        let in_fortran =
+            [("MPI_Recv", "libmpi.so.40"), ("mpi_recv_", "libmpi_mpifh.so.40"), ("MAIN__", "a.out")];
         assert_eq!(shown(&in_fortran), ["mpi_recv_", "MAIN__"]);
         assert_eq!(shown(&[("read", "libc.so.6"), ("main", "mpi_solver")]), ["read", "main"]);
         assert_eq!(shown(&[("read", "libc.so.6")]), ["read"]);

@@ -6,9 +6,7 @@ use crate::processes::{end_all, own_children, signal_all};
 use crate::signals::{self, Signals};
 use crate::supervisor::become_subreaper;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::{
-    Pid, Signal, WaitOptions, WaitStatus, set_parent_process_death_signal, waitpid,
-};
+use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, set_parent_process_death_signal, waitpid};
 use std::collections::HashSet;
 use std::io;
 use std::time::{Duration, Instant};

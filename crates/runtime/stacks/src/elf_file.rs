@@ -103,7 +103,8 @@ impl ElfFile {
         let mut found = lines.find_frames(address).ok()?;
         let mut frames = Vec::new();
         while let Ok(Some(frame)) = found.next() {
-            let name = frame.function.as_ref().and_then(|name| name.raw_name().ok().map(|raw| demangled(&raw)));
+            let name =
+                frame.function.as_ref().and_then(|name| name.raw_name().ok().map(|raw| demangled(&raw)));
             let location = frame.location.as_ref();
             frames.push(Frame {
                 language: Language::Native,
@@ -153,7 +154,11 @@ fn without_parameters(name: &str) -> &str {
     let mut depth = 0;
     for (at, character) in name.char_indices() {
         match character {
-            '(' if depth == 0 && !name[at..].starts_with("(anonymous") && at > 0 && !name[..at].ends_with("operator") => {
+            '(' if depth == 0
+                && !name[at..].starts_with("(anonymous")
+                && at > 0
+                && !name[..at].ends_with("operator") =>
+            {
                 return &name[..at];
             }
             '(' | '<' => depth += 1,

@@ -44,7 +44,10 @@ pub enum StackError {
         cause: String,
     },
     /// It sleeps in the kernel and cannot be stopped.
-    #[error("it sleeps uninterruptibly in the kernel{}", place.as_ref().map_or(String::new(), |p| format!(" ({p})")))]
+    #[error(
+        "it sleeps uninterruptibly in the kernel{}",
+        place.as_ref().map_or(String::new(), |place| format!(" ({place})"))
+    )]
     Uninterruptible {
         /// The kernel's function.
         place: Option<String>,

@@ -100,11 +100,7 @@ fn wait_for_stop(pid: u32, thread: Pid, asked: Instant) -> Result<Option<Signal>
 
 type Copied = (UnwindRegisters, u64, Vec<u8>);
 
-fn copy(
-    pid: u32,
-    thread: Pid,
-    stack_of: impl Fn(u64) -> Option<Range<u64>>,
-) -> Result<Copied, StackError> {
+fn copy(pid: u32, thread: Pid, stack_of: impl Fn(u64) -> Option<Range<u64>>) -> Result<Copied, StackError> {
     let all = ptrace::getregs(thread).map_err(|errno| why(pid, errno))?;
     if let Some(restarted) = registers::restarted(&all) {
         ptrace::setregs(thread, restarted).map_err(|errno| why(pid, errno))?;

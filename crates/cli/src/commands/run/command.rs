@@ -22,7 +22,8 @@ use std::time::Duration;
 use tracing::info;
 
 /// Runs the program, either as the parent of its ranks, or by becoming the launcher, so that its exit code is
-/// ours and signals reach it directly. With a time limit a child does so. Returns the line that a dry run prints, or the exit code.
+/// ours and signals reach it directly. With a time limit a child does so. Returns the line that a dry run
+/// prints, or the exit code.
 pub fn run(arguments: &RunArguments) -> Result<Outcome, CommandError> {
     let injections = Injections::new(&arguments.injections)?;
     injections.restrict_cores()?;

@@ -161,9 +161,14 @@ mod tests {
         assert_eq!((found.limit, found.is_looked_at), (Duration::from_secs(90), true));
         let found = limit(&[(&options::TIMEOUT, "1"), (&options::ON_HANG, "end")]).unwrap().unwrap();
         assert!(!found.is_looked_at);
-        for wrong in [&[(&options::TIMEOUT, "soon")][..], &[(&options::TIMEOUT, "1"), (&options::ON_HANG, "x")]] {
+        for wrong in
+            [&[(&options::TIMEOUT, "soon")][..], &[(&options::TIMEOUT, "1"), (&options::ON_HANG, "x")]]
+        {
             let said = limit(wrong).err().unwrap().to_string();
-            assert!(said.starts_with("cannot use EVENKEEL_") && said.ends_with("Correct or unset it."), "{said}");
+            assert!(
+                said.starts_with("cannot use EVENKEEL_") && said.ends_with("Correct or unset it."),
+                "{said}"
+            );
         }
     }
 }

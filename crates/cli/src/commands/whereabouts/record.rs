@@ -32,7 +32,8 @@ struct RankStanding<'a> {
     pid: Option<u32>,
     /// `waiting` (in one call all the time), `going-on`, `outside`, `finished` or `exited`.
     standing: &'static str,
-    /// What the kernel says: `running`, `sleeping`, `uninterruptible`, `paging`, `stopped`, `traced`, `exited`.
+    /// What the kernel says: `running`, `sleeping`, `uninterruptible`, `paging`, `stopped`, `traced`,
+    /// `exited`.
     process: &'static str,
     /// The same in words, with the system call.
     process_words: String,

@@ -7,7 +7,8 @@ use serde::Serialize;
 /// The stacks that were taken.
 #[derive(Serialize)]
 pub struct StacksRecord<'a> {
-    /// Of which ranks: `holding`, `waiting`, `none-holds` (all, because none is known to hold up others), `all`.
+    /// Of which ranks: `holding`, `waiting`, `none-holds` (all, because none is known to hold up others), or
+    /// `all`.
     of: &'static str,
     ranks: Vec<RankRecord<'a>>,
     /// So many more were not looked at.

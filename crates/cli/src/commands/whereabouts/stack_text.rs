@@ -174,6 +174,9 @@ mod tests {
         let error = StackError::Yama { scope: 2 };
         let said = text(vec![RankStack { rank: 5, pid: 105, stacks: Err(error) }]);
         let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(said.starts_with("The call stack of rank 5 (process 105) is left out: the kernel's Yama"), "{said}");
+        assert!(
+            said.starts_with("The call stack of rank 5 (process 105) is left out: the kernel's Yama"),
+            "{said}"
+        );
     }
 }
