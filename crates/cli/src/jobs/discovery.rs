@@ -51,10 +51,10 @@ impl Job {
     /// Whether a process is above the job's ranks, or has started them as `evenkeel run` with this number.
     pub fn has_been_started_by(&self, pid: u32) -> bool {
         let has_started = |rank: u32| {
-            let above = std::iter::successors(process::parent(rank), |pid| process::parent(*pid));
-            above.take_while(|above| *above > 1).any(|above| above == pid) || is_of_run(rank, pid)
+            let mut above = std::iter::successors(process::parent(rank), |pid| process::parent(*pid));
+            above.any(|above| above == pid) || is_of_run(rank, pid)
         };
-        pid > 1 && self.lowest().is_some_and(has_started)
+        self.lowest().is_some_and(has_started)
     }
 
     /// The program that the ranks run.
@@ -171,8 +171,8 @@ fn launcher_of(pid: u32) -> Option<u32> {
     above.take_while(|pid| *pid > 1).filter(is_launcher).last()
 }
 
-/// The job that a person means: by the number of its launcher or of one of its ranks; without a number, the
-/// only one.
+/// The job that a person means: by the number of its launcher, of one of its ranks, or of a process that has
+/// started them; without a number, the only one.
 pub fn job_named(wanted: Option<u32>) -> Result<Job, JobError> {
     let Discovery { mut jobs, refused } = jobs();
     let Some(wanted) = wanted else {
@@ -180,18 +180,29 @@ pub fn job_named(wanted: Option<u32>) -> Result<Job, JobError> {
             (1, _) => Ok(jobs.remove(0)),
             (0, Some(refusal)) => Err(refusal),
             (0, None) => Err(JobError::None),
-            _ => Err(JobError::Several { jobs: jobs.iter().map(|job| (job.id, job.program())).collect() }),
+            _ => Err(several(&jobs)),
         };
     };
     let is_meant = |job: &Job| job.id == wanted || job.ranks.iter().any(|rank| rank.pid == Some(wanted));
-    let is_above = |job: &Job| job.has_been_started_by(wanted);
-    if let Some(at) = jobs.iter().position(is_meant).or_else(|| jobs.iter().position(is_above)) {
+    if let Some(at) = jobs.iter().position(is_meant) {
         return Ok(jobs.remove(at));
+    }
+    // All processes are below the first one.
+    let mut below: Vec<Job> =
+        jobs.into_iter().filter(|job| wanted > 1 && job.has_been_started_by(wanted)).collect();
+    match below.len() {
+        0 => {}
+        1 => return Ok(below.remove(0)),
+        _ => return Err(several(&below)),
     }
     let refused = refused
         .into_iter()
         .find(|refusal| refusal.pid().is_some_and(|pid| pid == wanted || launcher_of(pid) == Some(wanted)));
     Err(refused.unwrap_or_else(|| not_a_job(wanted)))
+}
+
+fn several(jobs: &[Job]) -> JobError {
+    JobError::Several { jobs: jobs.iter().map(|job| (job.id, job.program())).collect() }
 }
 
 /// Why a process that is named is no job.

@@ -24,7 +24,7 @@ const STACK_BYTES: u64 = 1 << 20;
 const RED_ZONE: u64 = 128;
 
 /// How long is waited until a thread stands still: usually microseconds, but it may have no core.
-const STOP_WITHIN: Duration = Duration::from_millis(300);
+const STOP_WITHIN: Duration = Duration::from_secs(2);
 
 /// What was copied of a thread.
 #[derive(Debug)]

@@ -33,8 +33,7 @@ fn becomes(pid: u32, expected: &str) -> bool {
 }
 
 /// Names of functions on the first thread's stack, once one of them contains `expected`.
-fn functions(pid: u32, expected: &str) -> Vec<String> {
-    let mut observer = Observer::default();
+fn functions(observer: &mut Observer, pid: u32, expected: &str) -> Vec<String> {
     let mut last = Vec::new();
     for _ in 0..2000 {
         let stacks = observer.look(pid).unwrap();
@@ -50,19 +49,19 @@ fn functions(pid: u32, expected: &str) -> Vec<String> {
 #[test]
 fn a_sleeping_process_shows_what_it_sleeps_in_and_goes_on() {
     let child = start(Command::new("sleep").arg("60"));
-    let pid = child.0.id();
-    assert!(functions(pid, "nanosleep").len() > 1);
+    let (pid, mut observer) = (child.0.id(), Observer::default());
+    assert!(functions(&mut observer, pid, "nanosleep").len() > 1);
     assert!(becomes(pid, "S"));
 }
 
 #[test]
 fn a_stopped_process_stays_stopped() {
     let child = start(Command::new("sleep").arg("60"));
-    let pid = child.0.id();
-    functions(pid, "nanosleep");
+    let (pid, mut observer) = (child.0.id(), Observer::default());
+    functions(&mut observer, pid, "nanosleep");
     Command::new("kill").args(["-STOP", &pid.to_string()]).status().unwrap();
     assert!(becomes(pid, "T"));
-    assert!(functions(pid, "nanosleep").len() > 1);
+    assert!(functions(&mut observer, pid, "nanosleep").len() > 1);
     assert!(becomes(pid, "T"));
     Command::new("kill").args(["-CONT", &pid.to_string()]).status().unwrap();
     assert!(becomes(pid, "S"));
@@ -100,13 +99,13 @@ fn python_functions_are_named_and_an_interrupted_wait_goes_on() {
     let mut child = start(Command::new("python3").args(["-c", WAITS]));
     let mut lines = BufReader::new(child.0.stdout.take().unwrap()).lines();
     assert_eq!(lines.next().unwrap().unwrap(), "ready");
-    let pid = child.0.id();
-    for _ in 0..20 {
-        let names = functions(pid, "waits_for_input");
+    let (pid, mut observer) = (child.0.id(), Observer::default());
+    for _ in 0..5 {
+        let names = functions(&mut observer, pid, "waits_for_input");
         assert_eq!(names.last().unwrap(), "<module>");
         assert!(becomes(pid, "S"));
     }
-    let stacks = Observer::default().look(pid).unwrap();
+    let stacks = observer.look(pid).unwrap();
     let python: Vec<_> =
         stacks.threads[0].frames.iter().filter(|frame| frame.language == Language::Python).collect();
     assert_eq!((python.len(), python[1].line), (2, Some(15)), "{stacks:?}");
