@@ -3,6 +3,7 @@
 
 import os
 import sys
+from array import array
 from pathlib import Path
 
 from mpi4py import MPI
@@ -26,13 +27,19 @@ def come_late(how, told):
     loop(told)
 
 
+def total_of_ranks(world):
+    total = array("i", [0])
+    world.Allreduce(array("i", [world.rank]), total)
+    return total[0]
+
+
 def main():
     world = MPI.COMM_WORLD
     for _ in range(20):
-        world.allreduce(world.rank)
+        total_of_ranks(world)
     if world.rank == 2:
         come_late(sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else "")
-    total = world.allreduce(world.rank)
+    total = total_of_ranks(world)
     if world.rank == 0:
         print("RESULT digest", total)
 

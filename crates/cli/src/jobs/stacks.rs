@@ -137,6 +137,8 @@ fn without_library(mut stacks: ProcessStacks) -> ProcessStacks {
         let end = thread.frames.iter().position(|frame| !is_of_library(frame)).unwrap_or(thread.frames.len());
         if let Some(call) = thread.frames[..end].iter().rposition(is_mpi_call) {
             thread.frames.drain(..call);
+            // Lines of evenkeel's own wrapper tell nothing.
+            (thread.frames[0].file, thread.frames[0].line) = (None, None);
         }
     }
     stacks
