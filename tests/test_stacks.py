@@ -152,7 +152,7 @@ def test_functions_of_python_are_named(library, how, expected):
 
 @pytest.mark.parametrize(("seed", "sleep"), [(0, 0), (1, 200000)])
 def test_a_slow_job_is_not_accused_and_its_result_is_the_same(library, seed, sleep):
-    rounds = 24 if sleep else 300
+    rounds = 12 if sleep else 60
     arguments, looks = [f"seed={seed}", f"rounds={rounds}", f"sleep={sleep}"], []
 
     def watch(process):

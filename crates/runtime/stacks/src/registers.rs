@@ -72,7 +72,7 @@ mod processor {
         const AGAIN_UNLESS_HANDLED: i64 = -514;
         let has_failed = registers.rax as i64 == -i64::from(libc::EINTR);
         (has_failed && is_interrupted_by_a_stop(registers.orig_rax as i64))
-            .then(|| user_regs_struct { rax: AGAIN_UNLESS_HANDLED as u64, ..*registers })
+            .then_some(user_regs_struct { rax: AGAIN_UNLESS_HANDLED as u64, ..*registers })
     }
 }
 
