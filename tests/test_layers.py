@@ -34,6 +34,7 @@ ALLOWED = {
     "agent": {"diagnostics", "engine", "fabric", "schedule", "spanning", "segment", "options", "random"},
     "mpi": {"engine", "layout", "segment", "report", "options", "output-file", "record", "trace"},
     "launch": {"random"},
+    "stacks": set(),
     "shim-generate": set(),
     "switch-sim": {"route"},
     "cli": {
@@ -50,6 +51,7 @@ ALLOWED = {
         "fabric",
         "barrier-table",
         "launch",
+        "stacks",
         "tune",
         "route",
         "switch-sim",

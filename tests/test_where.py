@@ -9,9 +9,10 @@ import subprocess
 import pytest
 
 import processes
+from hanging_jobs import command, found, hang, where
 from mpis import KEEP_JOB_AFTER_DEATH, named
 from paths import EVENKEEL
-from processes import HUNG_S, until
+from processes import until
 from verdicts import assert_passed
 
 
@@ -27,59 +28,6 @@ def library(request):
     if reason := mpi.skip_reason():
         pytest.skip(reason)
     return mpi
-
-
-def command(*arguments):
-    line = [EVENKEEL, *map(str, arguments)]
-    return subprocess.run(
-        line, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=HUNG_S, check=False
-    )
-
-
-def where(pid):
-    """What is said about a job; None if it cannot be looked at, as before its MPI_Init and after its end."""
-    done = command("where", pid, "--json")
-    return json.loads(done.stdout) if done.returncode == 0 else None
-
-
-def found(seen, kind):
-    return [finding for finding in (seen or {}).get("findings", []) if finding["kind"] == kind]
-
-
-def wait_until_said(process, kind, pattern):
-    """The first finding of this kind whose sentence matches, and what was seen with it."""
-
-    def matching():
-        seen = where(process.pid)
-        for finding in found(seen, kind):
-            if re.search(pattern, finding["sentence"]):
-                return finding, seen
-        return process.poll() is not None
-
-    answer = until(matching)
-    assert answer and answer is not True, (
-        f"the job has ended, or it was not said {pattern!r}: {where(process.pid)}"
-    )
-    return answer
-
-
-def hang(mpi, *arguments, kind, pattern, ranks=4, then=None, **options):
-    """Runs a job that hangs until it is said why. `then(process)`: what ends it, in place of a kill."""
-    said = []
-
-    def watch(process):
-        said.append(wait_until_said(process, kind, pattern))
-        said.append(command("where", process.pid).stdout)
-        if then:
-            then(process)
-        else:
-            processes.kill_all(process.token)
-
-    outcome = mpi.run(mpi.build("hang.c"), ranks, *arguments, watch=watch, **options)
-    (finding, seen), text = said
-    sentence = " ".join(finding["sentence"].split())
-    assert sentence[:60] in " ".join(text.split()), text
-    return finding, seen, outcome
 
 
 # ---- a rank that does not come ----

@@ -6,7 +6,7 @@
 #   tools/cargo.sh --check                ends with exit code 0 if there is such a cargo
 #   tools/cargo.sh --rustc -vV            runs the rustc that belongs to this cargo
 set -eu
-needed=87 # of 1.87
+needed=88 # of 1.88
 
 new_enough() {
     [ -x "$1" ] || return 1

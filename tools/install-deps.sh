@@ -83,7 +83,7 @@ if [ -n "$lacking" ]; then
         die "apt-get could not install these packages: $lacking. Its messages are above."
 fi
 tools/cargo.sh --check ||
-    die "found no cargo of version 1.87 or later. Debian 12 has one among its security updates; remove" \
+    die "found no cargo of version 1.88 or later. Debian 12 has one among its security updates; remove" \
         "an old one from PATH, or set CARGO=/path/to/cargo."
 
 # --- Python wheels ---

@@ -10,8 +10,9 @@
  *   hang what=tags                  Rank 0 sends synchronously by another tag than rank 1 receives.
  *   hang what=requests              Ranks 0 and 1 wait for nonblocking receives from each other.
  *   hang what=different             The victim calls a barrier, the others an allreduce.
- *   hang what=named                 The victim does not call a barrier of a communicator named "halves".
- *   hang what=exit                  The victim exits without MPI_Finalize; rank 0 receives from it.
+ *   hang what=root                  The victim takes another rank for the root of a broadcast; a barrier
+ * comes next. hang what=named                 The victim does not call a barrier of a communicator named
+ * "halves". hang what=exit                  The victim exits without MPI_Finalize; rank 0 receives from it.
  *   hang what=finalize              The victim finalizes; rank 0 receives from it. */
 #include "check.h"
 #include <signal.h>
@@ -110,6 +111,13 @@ static void wait_for_requests(void)
     MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
+static void broadcast(int root)
+{
+    static int data[4];
+    MPI_Bcast(data, 4, MPI_INT, root, MPI_COMM_WORLD);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
 int main(int argc, char **argv)
 {
     begin(&argc, &argv);
@@ -143,6 +151,8 @@ int main(int argc, char **argv)
         use_other_tags();
     } else if (!strcmp(what, "requests")) {
         wait_for_requests();
+    } else if (!strcmp(what, "root")) {
+        broadcast(world_rank == victim ? 1 : 0);
     } else if (!strcmp(what, "different")) {
         collective(world_rank == victim ? "barrier" : "allreduce", MPI_COMM_WORLD);
     } else {

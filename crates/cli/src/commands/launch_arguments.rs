@@ -3,6 +3,7 @@
 //!
 //! The engine's options come from the table of which its environment variables and the book are made, too.
 
+use crate::commands::value_parsers;
 use crate::errors::FileError;
 use crate::program::mpi::MpiChoice;
 use clap::builder::PossibleValuesParser;
@@ -34,6 +35,12 @@ pub struct EngineOptions {
 }
 
 impl EngineOptions {
+    /// The value of an option: from the command line, else from the environment, else the default.
+    pub fn value(&self, option: &OptionSpec) -> String {
+        let given = self.given.iter().find(|(env, _)| env == option.env);
+        given.map_or_else(|| option.get(), |(_, value)| value.clone())
+    }
+
     /// The options, with the files that they name as absolute paths, because ranks may have another working
     /// directory.
     pub fn with_absolute_paths(&self) -> Result<Vec<(String, String)>, FileError> {
@@ -110,6 +117,7 @@ fn argument(option: &'static OptionSpec) -> Arg {
             .default_missing_value("1")
             .value_parser(PossibleValuesParser::new(["0", "1"])),
         "MILLISECONDS" => argument.value_name("MILLISECONDS").value_parser(value_parser!(u64)),
+        "DURATION" => argument.value_name("DURATION").value_parser(value_parsers::duration_text),
         values if values.contains('|') => {
             let choices: Vec<&'static str> = values.split('|').collect();
             argument

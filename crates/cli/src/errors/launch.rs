@@ -151,6 +151,27 @@ pub enum LaunchError {
     )]
     EnvOfOwnLauncher,
 
+    /// An option that no rank could heed.
+    #[error(
+        "cannot print {option} for another launcher: `evenkeel run` itself heeds it, and ends the job. Start \
+         the program by `evenkeel run {option}`, or leave it out."
+    )]
+    EnvOfRun {
+        /// The option.
+        option: String,
+    },
+
+    /// A variable whose value is not understood.
+    #[error("cannot use {variable}={value}: {why}. Correct or unset it.")]
+    Variable {
+        /// The variable.
+        variable: &'static str,
+        /// Its value.
+        value: String,
+        /// What is wrong.
+        why: String,
+    },
+
     /// An option of evenkeel's own launcher, and another launcher.
     #[error(
         "cannot use {option} here: it needs --launcher evenkeel. Add that, or use what the launcher itself \

@@ -48,6 +48,15 @@ impl Job {
         self.ranks.iter().find_map(|rank| rank.pid)
     }
 
+    /// Whether a process is above the job's ranks, or has started them as `evenkeel run` with this number.
+    pub fn has_been_started_by(&self, pid: u32) -> bool {
+        let has_started = |rank: u32| {
+            let mut above = std::iter::successors(process::parent(rank), |pid| process::parent(*pid));
+            above.any(|above| above == pid) || is_of_run(rank, pid)
+        };
+        self.lowest().is_some_and(has_started)
+    }
+
     /// The program that the ranks run.
     pub fn program(&self) -> String {
         self.lowest().map(process::command_line).unwrap_or_default().join(" ")
@@ -140,6 +149,17 @@ fn job(mappings: &[Mapping]) -> Result<Option<Job>, ForeignError> {
     Ok(Some(Job { id: launcher_of(lowest).unwrap_or(lowest), segment, ranks, ranks_in_all }))
 }
 
+/// The variable by which processes of a run with a time limit are known: the number of its `evenkeel run`.
+/// Launchers such as srun have daemons start the ranks, which are no descendants of that process then.
+pub const RUN: &str = "EVENKEEL_RUN_PROCESS";
+
+/// Whether a process has been started for the `evenkeel run` of this number.
+pub fn is_of_run(pid: u32, run: u32) -> bool {
+    let expected = format!("{RUN}={run}");
+    let variables = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+    variables.split(|byte| *byte == 0).any(|variable| variable == expected.as_bytes())
+}
+
 /// The outermost launcher above a process.
 fn launcher_of(pid: u32) -> Option<u32> {
     let above = std::iter::successors(process::parent(pid), |pid| process::parent(*pid));
@@ -151,8 +171,8 @@ fn launcher_of(pid: u32) -> Option<u32> {
     above.take_while(|pid| *pid > 1).filter(is_launcher).last()
 }
 
-/// The job that a person means: by the number of its launcher or of one of its ranks; without a number, the
-/// only one.
+/// The job that a person means: by the number of its launcher, of one of its ranks, or of a process that has
+/// started them; without a number, the only one.
 pub fn job_named(wanted: Option<u32>) -> Result<Job, JobError> {
     let Discovery { mut jobs, refused } = jobs();
     let Some(wanted) = wanted else {
@@ -160,17 +180,29 @@ pub fn job_named(wanted: Option<u32>) -> Result<Job, JobError> {
             (1, _) => Ok(jobs.remove(0)),
             (0, Some(refusal)) => Err(refusal),
             (0, None) => Err(JobError::None),
-            _ => Err(JobError::Several { jobs: jobs.iter().map(|job| (job.id, job.program())).collect() }),
+            _ => Err(several(&jobs)),
         };
     };
     let is_meant = |job: &Job| job.id == wanted || job.ranks.iter().any(|rank| rank.pid == Some(wanted));
     if let Some(at) = jobs.iter().position(is_meant) {
         return Ok(jobs.remove(at));
     }
+    // All processes are below the first one.
+    let mut below: Vec<Job> =
+        jobs.into_iter().filter(|job| wanted > 1 && job.has_been_started_by(wanted)).collect();
+    match below.len() {
+        0 => {}
+        1 => return Ok(below.remove(0)),
+        _ => return Err(several(&below)),
+    }
     let refused = refused
         .into_iter()
         .find(|refusal| refusal.pid().is_some_and(|pid| pid == wanted || launcher_of(pid) == Some(wanted)));
     Err(refused.unwrap_or_else(|| not_a_job(wanted)))
+}
+
+fn several(jobs: &[Job]) -> JobError {
+    JobError::Several { jobs: jobs.iter().map(|job| (job.id, job.program())).collect() }
 }
 
 /// Why a process that is named is no job.

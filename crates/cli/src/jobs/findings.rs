@@ -14,6 +14,9 @@ use std::collections::BTreeMap;
 pub enum FindingKind {
     /// Ranks wait for ever: this is proved.
     Deadlock,
+    /// Ranks wait for those of a deadlock.
+    #[serde(rename = "deadlock")]
+    BehindDeadlock,
     /// Ranks wait for each other, but something may be under way that frees them.
     Circle,
     /// Ranks have called different collectives.
@@ -144,7 +147,7 @@ fn deadlocks(seen: &Observation, needs: &Needs, stuck: &[usize]) -> Vec<Finding>
     let behind: Vec<u32> = ranks_of(seen, &behind.into_iter().filter(is_behind_a_circle).collect::<Vec<_>>());
     if !circles.is_empty() && !behind.is_empty() {
         let sentence = format!("{} {} for them and cannot go on either.", subject(&behind), waits(&behind));
-        found.push(Finding { kind: FindingKind::Deadlock, ranks: behind, sentence });
+        found.push(Finding { kind: FindingKind::BehindDeadlock, ranks: behind, sentence });
     }
     found
 }

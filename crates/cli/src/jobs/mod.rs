@@ -12,13 +12,14 @@
 //! wait_graph    which ranks wait for ever (pure)
 //! findings      the sentences about ranks that hold up others
 //! watch         a job that is looked at again and again
+//! stacks        the call stacks of these ranks
 //! ```
 //!
-//! Everything here only reads, by `/proc` and `process_vm_readv`: the job notices nothing. A deadlock is
-//! claimed only if it is proved; where something is unknown, nothing is claimed.
+//! Everything here only reads, by `/proc` and `process_vm_readv`, and `stacks` by `ptrace`: the job notices
+//! nothing. A deadlock is claimed only if it is proved; where something is unknown, nothing is claimed.
 //!
-//! May use: [`errors`](crate::errors), the segment, the crate of texts. Must never: write to a job, stop it,
-//! or take a slow job for one that hangs.
+//! May use: [`errors`](crate::errors), the segment, the crates of texts and of call stacks. Must never: write
+//! to a job, stop it longer than it takes to copy a stack, or take a slow job for one that hangs.
 
 pub mod discovery;
 pub mod findings;
@@ -26,6 +27,7 @@ pub mod observation;
 pub mod process;
 pub mod rank;
 pub mod samples;
+pub mod stacks;
 pub mod traffic;
 pub mod wait_graph;
 pub mod waiting;

@@ -1,5 +1,6 @@
 //! What the kernel says about a process.
 
+use evenkeel_text::units::bytes;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -12,6 +13,11 @@ pub enum Activity {
     Sleeping(Option<String>),
     /// The same, and no signal can wake it.
     Uninterruptible(Option<String>),
+    /// The kernel reads memory that it has touched: from swap space, or from a file.
+    Paging {
+        /// How much of its memory is in swap space.
+        swapped_out_bytes: u64,
+    },
     /// A signal has stopped it, as SIGSTOP does.
     Stopped,
     /// A debugger has stopped it.
@@ -28,6 +34,10 @@ impl Activity {
             Activity::Running => "running".into(),
             Activity::Sleeping(call) => format!("sleeping{}", of(call)),
             Activity::Uninterruptible(call) => format!("sleeping uninterruptibly{}", of(call)),
+            Activity::Paging { swapped_out_bytes: 0 } => "waiting for memory that is read from a file".into(),
+            Activity::Paging { swapped_out_bytes } => {
+                format!("swapping ({} of its memory are in swap space)", bytes(*swapped_out_bytes))
+            }
             Activity::Stopped => "stopped (SIGSTOP)".into(),
             Activity::Traced => "stopped by a debugger".into(),
             Activity::Exited => "exited".into(),
@@ -43,6 +53,7 @@ impl Activity {
             Activity::Running => "running",
             Activity::Sleeping(_) => "sleeping",
             Activity::Uninterruptible(_) => "uninterruptible",
+            Activity::Paging { .. } => "paging",
             Activity::Stopped => "stopped",
             Activity::Traced => "traced",
             Activity::Exited => "exited",
@@ -64,76 +75,40 @@ fn stat(pid: u32) -> Option<Vec<String>> {
 /// What the process does.
 pub fn activity(pid: u32) -> Activity {
     let Some(stat) = stat(pid) else { return Activity::Exited };
+    let read = |name| std::fs::read_to_string(file(pid, name)).unwrap_or_default();
     match stat[0].as_str() {
         "R" => Activity::Running,
-        "D" => Activity::Uninterruptible(system_call(pid)),
+        "D" => uninterruptible(&read("syscall"), &read("wchan"), &read("status")),
         "T" => Activity::Stopped,
         "t" => Activity::Traced,
         "Z" | "X" => Activity::Exited,
-        _ => Activity::Sleeping(system_call(pid)),
+        _ => Activity::Sleeping(system_call(&read("syscall"), &read("wchan"))),
     }
 }
 
-/// The system call that the process sleeps in, or the place in the kernel.
-fn system_call(pid: u32) -> Option<String> {
-    let text = std::fs::read_to_string(file(pid, "syscall")).unwrap_or_default();
-    let number = text.split(' ').next().and_then(|number| number.trim().parse::<i64>().ok());
-    if let Some(number) = number.filter(|number| *number >= 0) {
-        let known = NAMES.iter().find(|(known, _)| *known == number);
-        return Some(known.map_or_else(|| format!("system call {number}"), |(_, name)| format!("`{name}`")));
+/// What a process in uninterruptible sleep does. In no system call, it has touched memory that the kernel
+/// must read first.
+fn uninterruptible(syscall: &str, wchan: &str, status: &str) -> Activity {
+    if !syscall.starts_with("-1") {
+        return Activity::Uninterruptible(system_call(syscall, wchan));
     }
-    let place = std::fs::read_to_string(file(pid, "wchan")).ok()?;
-    let place = place.trim();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmSwap:"));
+    let kilobytes = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
+    Activity::Paging { swapped_out_bytes: kilobytes.unwrap_or(0) << 10 }
+}
+
+/// The system call that the process sleeps in, or the place in the kernel, from what /proc says.
+fn system_call(syscall: &str, wchan: &str) -> Option<String> {
+    let number = syscall.split(' ').next().and_then(|number| number.trim().parse::<i64>().ok());
+    if let Some(number) = number.filter(|number| *number >= 0) {
+        let known = syscalls::Sysno::new(number as usize);
+        return Some(
+            known.map_or_else(|| format!("system call {number}"), |call| format!("`{}`", call.name())),
+        );
+    }
+    let place = wchan.trim();
     (!place.is_empty() && place != "0").then(|| format!("the kernel's {place}"))
 }
-
-/// System calls in which programs sleep.
-const NAMES: &[(i64, &str)] = &[
-    (libc::SYS_read, "read"),
-    (libc::SYS_pread64, "pread64"),
-    (libc::SYS_readv, "readv"),
-    (libc::SYS_write, "write"),
-    (libc::SYS_pwrite64, "pwrite64"),
-    (libc::SYS_writev, "writev"),
-    (libc::SYS_fsync, "fsync"),
-    (libc::SYS_fdatasync, "fdatasync"),
-    (libc::SYS_openat, "openat"),
-    (libc::SYS_close, "close"),
-    (libc::SYS_flock, "flock"),
-    (libc::SYS_fcntl, "fcntl"),
-    (libc::SYS_ioctl, "ioctl"),
-    (libc::SYS_ppoll, "ppoll"),
-    (libc::SYS_pselect6, "pselect6"),
-    (libc::SYS_epoll_pwait, "epoll_pwait"),
-    (libc::SYS_recvfrom, "recvfrom"),
-    (libc::SYS_recvmsg, "recvmsg"),
-    (libc::SYS_sendto, "sendto"),
-    (libc::SYS_sendmsg, "sendmsg"),
-    (libc::SYS_connect, "connect"),
-    (libc::SYS_accept, "accept"),
-    (libc::SYS_accept4, "accept4"),
-    (libc::SYS_wait4, "wait4"),
-    (libc::SYS_waitid, "waitid"),
-    (libc::SYS_futex, "futex"),
-    (libc::SYS_nanosleep, "nanosleep"),
-    (libc::SYS_clock_nanosleep, "clock_nanosleep"),
-    (libc::SYS_sched_yield, "sched_yield"),
-    (libc::SYS_msync, "msync"),
-    (libc::SYS_semtimedop, "semtimedop"),
-    (libc::SYS_msgrcv, "msgrcv"),
-    (libc::SYS_rt_sigtimedwait, "rt_sigtimedwait"),
-    (libc::SYS_rt_sigsuspend, "rt_sigsuspend"),
-    #[cfg(target_arch = "x86_64")]
-    (libc::SYS_poll, "poll"),
-    #[cfg(target_arch = "x86_64")]
-    (libc::SYS_select, "select"),
-    #[cfg(target_arch = "x86_64")]
-    (libc::SYS_epoll_wait, "epoll_wait"),
-    #[cfg(target_arch = "x86_64")]
-    (libc::SYS_pause, "pause"),
-    #[cfg(target_arch = "x86_64")]
-    (libc::SYS_open, "open"),
-];
 
 /// The number of the parent.
 pub fn parent(pid: u32) -> Option<u32> {
@@ -188,6 +163,27 @@ pub fn all() -> Vec<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn system_calls_have_names() {
+        let call = |syscall: &str, wchan: &str| system_call(syscall, wchan);
+        let number = libc::SYS_clock_nanosleep;
+        assert_eq!(call(&format!("{number} 0x1 0x2"), "hrtimer_nanosleep"), Some("`clock_nanosleep`".into()));
+        assert_eq!(call("99999 0x1", ""), Some("system call 99999".into()));
+        assert_eq!(call("", "pipe_read"), Some("the kernel's pipe_read".into()));
+        assert_eq!(call("running", "0"), None);
+    }
+
+    #[test]
+    fn memory_that_is_read_is_told_from_a_system_call() {
+        let words = |syscall: &str, status: &str| uninterruptible(syscall, "folio_wait", status).words();
+        let read = format!("{} 0x1", libc::SYS_read);
+        assert_eq!(words(&read, ""), "sleeping uninterruptibly in `read`");
+        assert_eq!(words("", ""), "sleeping uninterruptibly in the kernel's folio_wait");
+        assert_eq!(words("-1 0x7 0x8", "VmSwap:\t0 kB\n"), "waiting for memory that is read from a file");
+        let swapped = words("-1 0x7 0x8", "Name:\tx\nVmSwap:\t    2048 kB\n");
+        assert_eq!(swapped, "swapping (2.00 MiB of its memory are in swap space)");
+    }
 
     #[test]
     fn this_process_is_known_and_a_child_goes_through_its_states() {

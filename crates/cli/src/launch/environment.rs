@@ -33,7 +33,8 @@ pub fn chosen(
     from_environment: impl Fn(&str) -> Option<String>,
 ) -> Vec<(String, String)> {
     let set = |name: &str| from_environment(name).filter(|value| !value.is_empty());
-    let chosen = options::ALL.iter().filter_map(|option| {
+    let for_ranks = options::ALL.iter().filter(|option| !options::is_of_run_alone(option.env));
+    let chosen = for_ranks.filter_map(|option| {
         let value = given.iter().find(|(env, _)| env == option.env).map(|(_, value)| value.clone());
         Some((option.env.to_string(), value.or_else(|| set(option.env))?))
     });

@@ -47,7 +47,8 @@ pub fn run(job: &Job) -> Result<u8, JobError> {
     }
 }
 
-fn become_subreaper() -> Result<(), JobError> {
+/// Processes whose parents end become this one's children.
+pub(crate) fn become_subreaper() -> Result<(), JobError> {
     // Any process number means yes.
     set_child_subreaper(Some(rustix::process::getpid())).map_err(JobError::system("prctl"))
 }

@@ -32,6 +32,11 @@ impl OptionSpec {
     }
 }
 
+/// Options that `evenkeel run` reads itself: they are not passed on to the ranks.
+pub fn is_of_run_alone(env: &str) -> bool {
+    [TIMEOUT.env, ON_HANG.env].contains(&env)
+}
+
 /// Defines one constant for each option, and [`ALL`]. The doc comment of an option is its help text too.
 macro_rules! options {
     ($(
@@ -182,6 +187,17 @@ options! {
     /// messages and bytes that the agent sent to other nodes and received from them, and the processor time
     /// that it used once the job had been set up.
     AGENT_COUNTS { name: "agent-counts", env: "EVENKEEL_AGENT_COUNTS", default: "", values: "FILE" }
+
+    /// End the job if it has not ended by itself after this time, with exit code 124. Give a number of
+    /// seconds, or one with a unit: `90`, `500ms`, `60s`, `1.5m`, `2h`. `evenkeel run` then sends SIGTERM to
+    /// the launcher, and after 5 s SIGKILL to all that is left of the job. A job that ends in time is not
+    /// touched. It is an option of `evenkeel run` alone.
+    TIMEOUT { name: "timeout", env: "EVENKEEL_TIMEOUT", default: "", values: "DURATION" }
+
+    /// What happens before a job is ended because its time is over (`--timeout`). `where`: print on standard
+    /// error what `evenkeel where --stacks` says of it, which is where each rank is, and which functions
+    /// those ranks are in that hold up others. `end`: nothing.
+    ON_HANG { name: "on-hang", env: "EVENKEEL_ON_HANG", default: "where", values: "where|end" }
 
     /// How long a rank waits before it checks whether the ranks that it waits for are still alive.
     PATIENCE_MS { name: "patience", env: "EVENKEEL_PATIENCE_MS", default: "200", values: "MILLISECONDS" }

@@ -98,11 +98,12 @@ def where(config, job):
         return []
     try:
         known = subprocess.run(
-            [program, "where", "--help"], capture_output=True, timeout=WHERE_S, check=False
+            [program, "where", "--help"], capture_output=True, text=True, timeout=WHERE_S, check=False
         )
         if known.returncode:
             return []
         line = [program, "where", str(job.process.pid)]
+        line += ["--stacks"] if "--stacks" in known.stdout else []
         said = subprocess.run(line, capture_output=True, text=True, timeout=WHERE_S, check=False)
     except (OSError, subprocess.TimeoutExpired):
         return []

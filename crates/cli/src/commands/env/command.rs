@@ -7,12 +7,18 @@ use crate::launch::launcher::{self, LauncherStyle};
 use crate::launch::preparation::prepare;
 use crate::program::loader::Search;
 use crate::program::search_path::{self, file_name};
+use evenkeel_options as options;
 use std::path::Path;
 
 /// Returns the arguments or the lines that are printed.
 pub fn env(arguments: &EnvArguments) -> Result<String, CommandError> {
     if arguments.mpi.launcher.as_deref() == Some(launcher::OWN) {
         return Err(LaunchError::EnvOfOwnLauncher.into());
+    }
+    if let Some((env, _)) = arguments.options.given.iter().find(|(env, _)| options::is_of_run_alone(env)) {
+        let option = options::ALL.iter().find(|option| option.env == env);
+        let option = option.map_or(env.clone(), |option| format!("--{}", option.name));
+        return Err(LaunchError::EnvOfRun { option }.into());
     }
     let on_path = search_path::directories();
     let program = arguments.program.as_deref();

@@ -1,6 +1,7 @@
 //! Carries out `evenkeel run`.
 
 use super::arguments::{DEFAULT_GRACE_MS, RunArguments, StdinChoice};
+use super::time_limit::TimeLimit;
 use crate::errors::{CommandError, LaunchError};
 use crate::inject::injections::Injections;
 use crate::launch::launcher::{self, LaunchRequest};
@@ -22,17 +23,28 @@ use std::time::Duration;
 use tracing::info;
 
 /// Runs the program, either as the parent of its ranks, or by becoming the launcher, so that its exit code is
-/// ours and signals reach it directly. Returns the line that a dry run prints, or the exit code.
+/// ours and signals reach it directly. With a time limit a child does so. Returns the line that a dry run
+/// prints, or the exit code.
 pub fn run(arguments: &RunArguments) -> Result<Outcome, CommandError> {
     let injections = Injections::new(&arguments.injections)?;
     injections.restrict_cores()?;
-    let start = prepare(arguments, &injections)?;
+    let limit = TimeLimit::of(&arguments.options)?;
+    let start = prepare(arguments, &injections, limit.as_ref())?;
     if arguments.dry_run {
         return Ok((start.for_shell() + "\n").into());
     }
     begin_trace(arguments)?;
     info!("the ranks are started: {}", start.for_shell());
-    injections.start(arguments.ranks)?;
+    let launch = || launch(start, arguments.ranks, &injections);
+    match limit {
+        None => launch(),
+        Some(limit) => limit.run(launch),
+    }
+}
+
+/// Starts the ranks. Returns only if this process is their parent, or if they cannot be started.
+fn launch(start: Start, ranks: u32, injections: &Injections) -> Result<Outcome, CommandError> {
+    injections.start(ranks)?;
     match start {
         Start::Own(job) => {
             let code = evenkeel_launch::run(&job).map_err(LaunchError::from)?;
@@ -90,7 +102,11 @@ impl Start {
     }
 }
 
-fn prepare(arguments: &RunArguments, injections: &Injections) -> Result<Start, CommandError> {
+fn prepare(
+    arguments: &RunArguments,
+    injections: &Injections,
+    limit: Option<&TimeLimit>,
+) -> Result<Start, CommandError> {
     check_ranks(arguments.ranks, process_limit::own())?;
     let on_path = search_path::directories();
     let file = search_path::find(&arguments.program[0], &on_path)?;
@@ -100,7 +116,8 @@ fn prepare(arguments: &RunArguments, injections: &Injections) -> Result<Start, C
     if let Some(warning) = &prepared.warning {
         eprintln!("evenkeel: {warning}");
     }
-    let variables = [prepared.variables, injections.variables()].concat();
+    let of_limit = limit.map(TimeLimit::variable).into_iter().collect();
+    let variables = [prepared.variables, injections.variables(), of_limit].concat();
     let extra = launcher_arguments(&arguments.launcher_args)?;
     if arguments.mpi.launcher.as_deref() == Some(launcher::OWN) {
         let pmix = launcher::check_own(&prepared.library, &search, &extra)?;

@@ -2,6 +2,7 @@
 
 mod arguments;
 mod command;
+mod time_limit;
 
 pub use arguments::RunArguments;
 pub use command::{check_ranks, run};

@@ -1,5 +1,7 @@
 //! The command line of `evenkeel where`.
 
+use crate::jobs::stacks::StackChoice;
+
 /// Say why a job hangs: where each rank is, and which ranks hold up the others
 ///
 /// For each rank of a job that runs under evenkeel on this machine: the MPI call that it waits in, with its
@@ -9,6 +11,10 @@
 /// "deadlock" is said only if it is proved: each of these ranks waits for others among them, and no message
 /// is under way that could free one. Where that cannot be known, the sentence says why.
 ///
+/// With --stacks also: the call stacks of the ranks that hold up others, with functions and lines of C, C++,
+/// Fortran and Python. Each of these ranks stands still for some microseconds, with Python for some
+/// milliseconds. Where the kernel forbids that, a sentence says why, and the rest is shown.
+///
 /// The job does not notice that it is looked at. Times are known of collectives that evenkeel carries out; of
 /// calls that the MPI library carries out it is only known that they last longer than this command looks.
 #[derive(Debug, clap::Args)]
@@ -17,13 +23,23 @@ Examples:
   evenkeel where                              the only job that you run here
   evenkeel ps                                 which jobs there are
   evenkeel where 4711                         one of several, by the process id of its launcher or of any rank
+  evenkeel where --stacks                     and which functions these ranks are in
+  evenkeel where --stacks=all                 and which functions all ranks are in
   evenkeel where --json                       the same for programs
 
 Exit codes: 0 if the job could be looked at, whatever it does; 125 if not.")]
 pub struct WhereArguments {
-    /// The job: process id of its launcher or of one of its ranks [default: the only job]
+    /// The job: process id of its launcher, of one of its ranks, or of a process that has started them
+    /// [default: the only job]
     #[arg(value_name = "JOB")]
     pub job: Option<u32>,
+    /// Show the call stacks of the ranks that hold up others [holding, all]
+    ///
+    /// holding: of ranks that hold up others; if no rank is known to, of all. all: of all ranks on this
+    /// machine. Of the MPI library only the call is shown that the program has made.
+    #[arg(long, value_name = "RANKS", num_args = 0..=1, require_equals = true)]
+    #[arg(default_missing_value = "holding", hide_possible_values = true)]
+    pub stacks: Option<StackChoice>,
     /// Print JSON
     #[arg(long)]
     pub json: bool,

@@ -3,6 +3,8 @@
 mod arguments;
 mod command;
 mod record;
+mod stack_record;
+mod stack_text;
 mod text;
 
 pub use arguments::WhereArguments;

@@ -1,9 +1,11 @@
 //! What `evenkeel where --json` prints.
 
+use super::stack_record::StacksRecord;
 use crate::jobs::discovery::Job;
 use crate::jobs::findings::{Finding, FindingKind};
 use crate::jobs::observation::{Observation, RankView, Standing};
 use crate::jobs::rank::{Call, Peer, Tag};
+use crate::jobs::stacks::TakenStacks;
 use serde::Serialize;
 
 /// A job, as it was looked at.
@@ -18,6 +20,9 @@ pub struct JobStanding<'a> {
     deadlock: bool,
     findings: &'a [Finding],
     ranks: Vec<RankStanding<'a>>,
+    /// With `--stacks`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stacks: Option<StacksRecord<'a>>,
 }
 
 /// A rank, as it was looked at.
@@ -27,7 +32,8 @@ struct RankStanding<'a> {
     pid: Option<u32>,
     /// `waiting` (in one call all the time), `going-on`, `outside`, `finished` or `exited`.
     standing: &'static str,
-    /// What the kernel says: `running`, `sleeping`, `uninterruptible`, `stopped`, `traced`, `exited`.
+    /// What the kernel says: `running`, `sleeping`, `uninterruptible`, `paging`, `stopped`, `traced`,
+    /// `exited`.
     process: &'static str,
     /// The same in words, with the system call.
     process_words: String,
@@ -58,7 +64,12 @@ struct CallStanding<'a> {
 
 impl<'a> JobStanding<'a> {
     /// Takes together what was seen and found.
-    pub fn new(job: &Job, seen: &'a Observation, findings: &'a [Finding]) -> JobStanding<'a> {
+    pub fn new(
+        job: &Job,
+        seen: &'a Observation,
+        findings: &'a [Finding],
+        taken: Option<&'a TakenStacks>,
+    ) -> JobStanding<'a> {
         JobStanding {
             job: job.id,
             library: job.library(),
@@ -67,6 +78,7 @@ impl<'a> JobStanding<'a> {
             deadlock: findings.iter().any(|finding| finding.kind == FindingKind::Deadlock),
             findings,
             ranks: seen.ranks.iter().map(rank).collect(),
+            stacks: taken.map(StacksRecord::new),
         }
     }
 }

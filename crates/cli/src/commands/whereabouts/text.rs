@@ -1,9 +1,11 @@
 //! What `evenkeel where` prints for people.
 
+use super::stack_text;
 use crate::jobs::discovery::Job;
 use crate::jobs::findings::Finding;
 use crate::jobs::observation::{Observation, RankView, Standing};
 use crate::jobs::rank::{Call, Peer, Tag};
+use crate::jobs::stacks::TakenStacks;
 use evenkeel_text::page::Page;
 use evenkeel_text::table::Column;
 use evenkeel_text::units::{duration, plain, plural};
@@ -22,7 +24,13 @@ const COLUMNS: [Column; 7] = [
 ];
 
 /// The job, a row for each rank, and the findings.
-pub fn text(job: &Job, seen: &Observation, found: &[Finding], width: usize) -> String {
+pub fn text(
+    job: &Job,
+    seen: &Observation,
+    found: &[Finding],
+    taken: Option<&TakenStacks>,
+    width: usize,
+) -> String {
     let mut page = Page::new(width);
     page.paragraph(&format!(
         "Job {}: {}, {}: {}",
@@ -42,6 +50,9 @@ pub fn text(job: &Job, seen: &Observation, found: &[Finding], width: usize) -> S
     }
     if !seen.is_whole() {
         page.paragraph("The other ranks are on other machines: run `evenkeel where` there, too.");
+    }
+    if let Some(taken) = taken {
+        stack_text::add(&mut page, taken);
     }
     page.text()
 }
