@@ -36,10 +36,10 @@ Examples:
   evenkeel run -n 16 -- ./app input.dat       run a program; the summary says which ranks waited for which
   evenkeel run -n 4 -- python3 script.py      run Python with mpi4py
   evenkeel doctor ./app                       find out what works here, and which calls are covered
-  evenkeel top                                the same as the job runs: which ranks wait, and for which
+  evenkeel where --stacks                     why does my job hang: which ranks, in which functions
+  evenkeel top                                watch a job: which ranks wait, and for which
   evenkeel metrics                            numbers about your jobs for Prometheus
   evenkeel run --trace t -n 16 -- ./app && evenkeel replay t     the same run again, exactly
-  evenkeel where --stacks                     why does my job hang: which ranks, in which functions
   evenkeel run -n 8 --timeout 10m -- ./test   a job that hangs says why, and is ended
   evenkeel noise                              measure how this machine disturbs programs
   evenkeel simulate dissemination             simulate collectives on machines that you do not have

@@ -8,6 +8,7 @@ use evenkeel_engine::comm::part::NodePart;
 use evenkeel_engine::communicator::Communicator;
 use evenkeel_engine::job::node::Node;
 use evenkeel_engine::message::calls;
+use evenkeel_engine::message::large::Copiers;
 use evenkeel_engine::message::matching::Pattern;
 use evenkeel_engine::message::request::{Matched, Message};
 use evenkeel_engine::message::visibility::{QueryKind, Strength};
@@ -93,14 +94,13 @@ fn strength(process: &Process) -> Strength {
     }
 }
 
-/// Returns whether the sender of a large message copies a part of it.
-fn senders_copy(process: &Process, node: &Node) -> bool {
+fn copiers(process: &Process, node: &Node) -> Copiers {
     // Where ranks share cores, a sender that copies may do so in the receiver's time.
-    let by_default = !node.waiting.shares_cores();
+    let by_default = if node.waiting.shares_cores() { Copiers::Receiver } else { Copiers::Faster };
     match options::LARGE.get().as_str() {
         "auto" => by_default,
-        "both" => true,
-        "receiver" => false,
+        "both" => Copiers::Both,
+        "receiver" => Copiers::Receiver,
         other => {
             note_bad_value(process, &options::LARGE, other, "evenkeel chooses");
             by_default
@@ -118,8 +118,8 @@ pub extern "C" fn ek_messages_open() {
     let Some(process) = Process::get() else { return };
     let found = process.node().and_then(|node| Some((node, node.channels()?)));
     if let Some((node, channels)) = found {
-        let senders_copy = senders_copy(process, node);
-        process.messages.open(node, &process.deferral, &channels, strength(process), senders_copy);
+        let copiers = copiers(process, node);
+        process.messages.open(node, &process.deferral, &channels, strength(process), copiers);
     }
 }
 

@@ -1,8 +1,11 @@
-//! Copies bytes: normally, or past the cache if that is faster ([`streaming`]).
+//! Copies bytes: normally, by vector instructions where `memcpy` is slow ([`vectors`]), or past the cache if that
+//! is faster ([`streaming`]). [`choice`] finds out which of two methods is faster.
 //!
 //! May use: clock. Must never: know what the bytes mean.
 
+pub mod choice;
 pub mod streaming;
+mod vectors;
 
 /// Copies `bytes` unless the data is in place already.
 ///
@@ -12,7 +15,13 @@ pub mod streaming;
 pub unsafe fn copy(from: *const u8, to: *mut u8, bytes: usize) {
     if bytes > 0 && !std::ptr::eq(from, to) {
         // SAFETY: the caller's promise.
-        unsafe { std::ptr::copy_nonoverlapping(from, to, bytes) };
+        unsafe {
+            if vectors::are_wanted(from, to, bytes) {
+                vectors::copy(from, to, bytes);
+            } else {
+                std::ptr::copy_nonoverlapping(from, to, bytes);
+            }
+        }
     }
 }
 

@@ -8,39 +8,19 @@
 //! timed now and then, and the faster one is used.
 
 use crate::clock::Clock;
+use crate::copy::choice::Choice;
 use crate::copy::copy;
 
 /// Smaller payload always goes through the cache.
 const WORTH_CHOOSING: usize = 4 * 1024;
-/// One copy in this many uses the method that is currently slower.
-const TRY_EVERY: u32 = 32;
-
 /// Copies into the segment, and the measured cost of each method on one communicator.
 #[derive(Debug, Default)]
 pub struct StreamingCopy {
-    /// Time per byte, in ticks × 1024; `None` if the method has not been tried yet.
-    cached: Option<u64>,
-    streamed: Option<u64>,
-    copies: u32,
+    /// Between copies through the cache and past it.
+    choice: Choice,
 }
 
 impl StreamingCopy {
-    fn streams_next(&self) -> bool {
-        let usual = matches!((self.cached, self.streamed), (Some(c), Some(s)) if s < c);
-        match self.copies % TRY_EVERY {
-            0 => false,
-            1 => true,
-            _ => usual,
-        }
-    }
-
-    fn note(&mut self, streamed: bool, ticks: u64, bytes: usize) {
-        let rate = ticks * 1024 / bytes as u64;
-        let seen = if streamed { &mut self.streamed } else { &mut self.cached };
-        *seen = Some(seen.map_or(rate, |old| (3 * old + rate) / 4));
-        self.copies = self.copies.wrapping_add(1);
-    }
-
     /// Copies like [`copy`]. `to` should be aligned to 64 bytes.
     ///
     /// # Safety
@@ -50,11 +30,11 @@ impl StreamingCopy {
             // SAFETY: the caller's promise.
             return unsafe { copy(from, to, bytes) };
         }
-        let streams = self.streams_next();
+        let streams = self.choice.takes_second();
         let began = clock.now();
         // SAFETY: the caller's promise.
         unsafe { if streams { stream(from, to, bytes) } else { copy(from, to, bytes) } };
-        self.note(streams, clock.now().0.saturating_sub(began.0), bytes);
+        self.choice.note(streams, clock.now().0.saturating_sub(began.0), bytes);
     }
 }
 
@@ -100,24 +80,6 @@ pub unsafe fn stream(from: *const u8, to: *mut u8, bytes: usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_faster_method_is_used_and_the_other_is_tried_now_and_then() {
-        let mut copies = StreamingCopy::default();
-        let mut streamed = 0;
-        for _ in 0..320 {
-            let s = copies.streams_next();
-            copies.note(s, if s { 100 } else { 500 }, 4096);
-            streamed += s as u32;
-        }
-        assert!(streamed > 300 && streamed < 320, "{streamed}");
-        for _ in 0..320 {
-            let s = copies.streams_next();
-            copies.note(s, if s { 100 } else { 10 }, 4096); // the machine has changed
-        }
-        copies.copies = 5;
-        assert!(!copies.streams_next());
-    }
 
     #[test]
     fn both_methods_copy_everything() {

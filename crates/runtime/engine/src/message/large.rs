@@ -4,7 +4,8 @@
 use super::envelope::{Offer, Token};
 use super::port::Port;
 use super::request::Message;
-use crate::copy::streaming;
+use crate::copy::choice::Choice;
+use crate::copy::{copy, streaming};
 use crate::job::node::Node;
 use evenkeel_segment::pipeline::{CHUNK_BYTES, Part, Pipelines, Receiver, Sender, slot_offset};
 use evenkeel_segment::{Mapped, cross_memory, eventcount};
@@ -16,20 +17,48 @@ const WORTH_SHARING: usize = 192 * 1024;
 /// five times as long as that takes.
 const PATIENCE_NS: u64 = 30_000;
 
+/// Who copies large messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Copiers {
+    /// Their receivers.
+    Receiver,
+    /// Both ends.
+    Both,
+    /// Whichever has been faster.
+    Faster,
+}
+
+/// Sizes are told apart by powers of two, the largest ones excepted: what is faster depends on the caches.
+const SIZE_CLASSES: usize = 8;
+
 /// The pipelines of this node's processes, and this process's own end.
 pub(super) struct LargeMessages {
+    copiers: Copiers,
     pipelines: Pipelines,
     own: Sender<Mapped>,
+    /// Between the receiver alone and both ends, for each class of sizes.
+    choices: [Choice; SIZE_CLASSES],
     /// How many bytes this process has copied for the receivers of its messages.
     pub(super) bytes_copied: u64,
 }
 
 impl LargeMessages {
-    /// None if the segment has no room for them.
-    pub(super) fn new(node: &Node) -> Option<LargeMessages> {
-        let pipelines = node.pipelines()?;
+    /// None if only receivers copy, or if the segment has no room for pipelines.
+    pub(super) fn new(node: &Node, copiers: Copiers) -> Option<LargeMessages> {
+        let pipelines = node.pipelines().filter(|_| copiers != Copiers::Receiver)?;
         let own = Sender::new(node.segment.at(pipelines.of(node.local_rank)));
-        Some(LargeMessages { pipelines, own, bytes_copied: 0 })
+        Some(LargeMessages { copiers, pipelines, own, choices: Default::default(), bytes_copied: 0 })
+    }
+
+    /// The choice for messages of this size, which is [`WORTH_SHARING`] or more.
+    fn choice(&mut self, bytes: usize) -> &mut Choice {
+        let class = (bytes / WORTH_SHARING).ilog2() as usize;
+        &mut self.choices[class.min(SIZE_CLASSES - 1)]
+    }
+
+    /// Returns whether both ends are to copy a message of this size.
+    fn are_both_wanted(&mut self, bytes: usize) -> bool {
+        self.copiers == Copiers::Both || self.choice(bytes).takes_second()
     }
 }
 
@@ -46,7 +75,7 @@ impl Port {
         if sender == self.node.local_rank {
             // SAFETY: the send is not complete, so its data is still there; the two buffers of a program do
             // not overlap.
-            unsafe { std::ptr::copy_nonoverlapping(offer.address as *const u8, buffer, bytes) };
+            unsafe { copy(offer.address as *const u8, buffer, bytes) };
             return true;
         }
         let pid = self.node.neighbours[sender].pid;
@@ -60,16 +89,23 @@ impl Port {
         if !self.node.facts.direct_reads {
             return false;
         }
-        if bytes < WORTH_SHARING {
-            return read(0, bytes);
-        }
-        let Some((pipeline, receiver)) = self.open_pipeline(sender, token, bytes) else {
+        let Some(large) = self.large.as_mut().filter(|_| bytes >= WORTH_SHARING) else {
             return read(0, bytes);
         };
-        self.fetch_with_sender(&pipeline, receiver, buffer, bytes, read)
+        let opened = large.are_both_wanted(bytes).then(|| self.open_pipeline(sender, token, bytes)).flatten();
+        let (began, both) = (self.node.clock().now(), opened.is_some());
+        let is_read = match opened {
+            Some((pipeline, receiver)) => self.fetch_with_sender(&pipeline, receiver, buffer, bytes, read),
+            None => read(0, bytes),
+        };
+        let ticks = self.node.clock().now().0.saturating_sub(began.0);
+        if let Some(large) = &mut self.large {
+            large.choice(bytes).note(both, ticks, bytes);
+        }
+        is_read
     }
 
-    /// Opens the sender's pipeline for this message, if it has one and it is free.
+    /// Opens the sender's pipeline for this message, if it is free.
     fn open_pipeline(&self, sender: usize, token: Token, bytes: usize) -> Option<(Mapped, Receiver<Mapped>)> {
         let at = self.large.as_ref()?.pipelines.of(sender);
         let pipeline = || self.node.segment.at(at);
@@ -102,11 +138,7 @@ impl Port {
                     // SAFETY: the sender has filled the slot and leaves it alone until it is given back; the
                     // receive's buffer has room for all bytes.
                     unsafe {
-                        std::ptr::copy_nonoverlapping(
-                            pipeline.pointer(slot_offset(slot)),
-                            buffer.add(from),
-                            length(from, 1),
-                        );
+                        copy(pipeline.pointer(slot_offset(slot)), buffer.add(from), length(from, 1));
                     }
                     receiver.taken();
                 }

@@ -1,5 +1,6 @@
 //! The messages of this process: the port, if evenkeel carries messages, and a list of freed communicators.
 
+use super::large::Copiers;
 use super::port::{NEEDING, Port};
 use super::visibility::Strength;
 use crate::deferral::gate::OpenGate;
@@ -31,17 +32,17 @@ impl Default for Messages {
 }
 
 impl Messages {
-    /// Lets evenkeel carry messages from now on. All ranks must have agreed to that. If `senders_copy`, this rank
-    /// copies a part of its large messages while it waits.
+    /// Lets evenkeel carry messages from now on. All ranks must have agreed to that. `copiers` says who
+    /// copies large ones.
     pub fn open(
         &self,
         node: &'static Node,
         deferral: &'static Deferral,
         channels: &Channels,
         strength: Strength,
-        senders_copy: bool,
+        copiers: Copiers,
     ) {
-        let port = Port::new(node, deferral, channels, strength, senders_copy);
+        let port = Port::new(node, deferral, channels, strength, copiers);
         self.port.store(Box::leak(Box::new(UnsafeCell::new(port))), Ordering::Release);
     }
 

@@ -19,7 +19,7 @@
 pub mod calls;
 pub mod envelope;
 mod known;
-mod large;
+pub mod large;
 pub mod matching;
 pub mod messages;
 pub mod port;

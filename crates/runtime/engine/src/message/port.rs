@@ -2,7 +2,7 @@
 
 use super::envelope::{EAGER, Envelope, Fields, LARGEST, OFFER, Offer, Token};
 use super::known::KnownBarriers;
-use super::large::LargeMessages;
+use super::large::{Copiers, LargeMessages};
 use super::matching::Pattern;
 use super::request::{Matched, Message, Probed, UnexpectedMessage};
 use super::table::{Pool, Table};
@@ -118,7 +118,7 @@ impl Port {
         deferral: &'static Deferral,
         channels: &Channels,
         strength: Strength,
-        senders_copy: bool,
+        copiers: Copiers,
     ) -> Port {
         let fencing = if node.ranks == 2 { node.fencing } else { Fencing::Both };
         let eventcount_of = |local_rank: usize| node.segment.at(channels.eventcount(local_rank));
@@ -141,7 +141,7 @@ impl Port {
             pool: Pool::default(),
             blocked: Vec::new(),
             streams: Vec::new(),
-            large: LargeMessages::new(node).filter(|_| senders_copy),
+            large: LargeMessages::new(node, copiers),
             outbound: 0,
             incomplete: 0,
             sending: 0,

@@ -5,6 +5,7 @@ use super::envelope::{DONE, EAGER, Envelope, Fields, OFFER, Offer, PART, Record,
 use super::port::{Port, add_needing, slice};
 use super::request::{Message, Payload, UnexpectedMessage};
 use crate::comm::stamp::BarrierStamp;
+use crate::copy::copy;
 use evenkeel_segment::eventcount;
 
 /// How many records are taken from one channel before the next channel is polled.
@@ -82,11 +83,7 @@ impl Port {
                 // SAFETY: the token of a receive that has not got all its parts, so it is alive; its buffer
                 // has room for all the bytes that it asked for.
                 unsafe {
-                    std::ptr::copy_nonoverlapping(
-                        record.0.as_ptr(),
-                        (*receive).buffer.add(offset),
-                        record.0.len(),
-                    );
+                    copy(record.0.as_ptr(), (*receive).buffer.add(offset), record.0.len());
                     (*receive).moved -= record.0.len();
                     if (*receive).moved == 0 {
                         self.finish(receive);
@@ -116,11 +113,7 @@ impl Port {
                 // SAFETY: posted receives are alive, and their buffers have room for `capacity` bytes.
                 unsafe {
                     set_status(receive, envelope.source as i32, envelope.tag, envelope.stamp, data.len());
-                    std::ptr::copy_nonoverlapping(
-                        data.as_ptr(),
-                        (*receive).buffer,
-                        data.len().min((*receive).capacity),
-                    );
+                    copy(data.as_ptr(), (*receive).buffer, data.len().min((*receive).capacity));
                     if let Some(token) = envelope.token {
                         self.answer(sender, token, (*receive).posted);
                     }
@@ -163,7 +156,7 @@ impl Port {
         match message.payload {
             Payload::Copied(data) => {
                 // SAFETY: as above.
-                unsafe { std::ptr::copy_nonoverlapping(data.as_ptr(), m.buffer, bytes) };
+                unsafe { copy(data.as_ptr(), m.buffer, bytes) };
             }
             Payload::Offered(offer) => {
                 let token = message.token.expect("offers carry a token");
