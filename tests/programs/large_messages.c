@@ -1,10 +1,10 @@
-/* Random large messages between all ranks at once: of all sizes around the chunks in which they are copied, sent and
- * received in several ways, early and late, into buffers that fit, are longer, or are too short.
+/* Random large messages between all ranks at once: of all sizes around the chunks in which they are copied,
+ * sent and received in several ways, early and late, into buffers that fit, are longer, or are too short.
  *
  *   large_messages [rounds=20] [seed=1] [most=6291456]
  *
- * Every byte that a receive may write is checked, and those behind. What a send has sent is overwritten as soon
- * as the send is complete. */
+ * Every byte that a receive may write is checked, and those behind. What a send has sent is overwritten as
+ * soon as the send is complete. */
 #include "check.h"
 
 enum { MESSAGES = 6, BEHIND = 64, CHUNK = 64 * 1024 };
@@ -24,14 +24,15 @@ static int size_of_message(rng *r, int most)
     switch (below(r, 4)) {
     case 0: /* about a number of whole chunks */
         return CHUNK * (1 + below(r, most / CHUNK)) + below(r, 3) - 1;
-    case 1:
-        return 1 + below(r, most / 20);
-    default:
-        return 1 + below(r, most);
+    case 1: return 1 + below(r, most / 20);
+    default: return 1 + below(r, most);
     }
 }
 
-static uint64_t word(const message *m, size_t at, uint64_t round) { return mix(round * 64 + m->tag) + at * 0x9e37u; }
+static uint64_t word(const message *m, size_t at, uint64_t round)
+{
+    return mix(round * 64 + m->tag) + at * 0x9e37u;
+}
 
 static void fill(message *m, uint64_t round)
 {
@@ -47,8 +48,8 @@ static void check_received(const message *m, uint64_t round, int code, const MPI
     int error_class = MPI_SUCCESS, count = -1;
     if (code != MPI_SUCCESS)
         MPI_Error_class(code, &error_class);
-    CHECK(error_class == (m->bytes > m->room ? MPI_ERR_TRUNCATE : MPI_SUCCESS), "error class %d: %d bytes into %d",
-          error_class, m->bytes, m->room);
+    CHECK(error_class == (m->bytes > m->room ? MPI_ERR_TRUNCATE : MPI_SUCCESS),
+          "error class %d: %d bytes into %d", error_class, m->bytes, m->room);
     CHECK(status->MPI_SOURCE == m->sender && status->MPI_TAG == m->tag, "source %d, tag %d instead of %d, %d",
           status->MPI_SOURCE, status->MPI_TAG, m->sender, m->tag);
     if (m->bytes <= m->room) {
@@ -104,7 +105,9 @@ static void play(uint64_t seed, uint64_t round, int most)
     int count = 1 + below(&shared, MESSAGES), order[2 * MESSAGES];
     for (int i = 0; i < count; i++) {
         message *m = &messages[i];
-        *m = (message){.sender = below(&shared, world_size), .receiver = below(&shared, world_size), .tag = i};
+        m->sender = below(&shared, world_size);
+        m->receiver = below(&shared, world_size);
+        m->tag = i;
         m->bytes = m->room = size_of_message(&shared, most);
         m->synchronous = one_in(&shared, 4);
         if (one_in(&shared, 4))
@@ -112,7 +115,7 @@ static void play(uint64_t seed, uint64_t round, int most)
         else if (one_in(&shared, 6) && m->sender != m->receiver)
             m->room = below(&shared, m->bytes);
     }
-    /* Number 2i is the send of message i, number 2i + 1 its receive; each rank starts them in an order of its own. */
+    /* Number 2i is the send of message i, number 2i + 1 its receive; each rank has an order of its own. */
     for (int i = 0; i < 2 * count; i++) {
         int other = below(&own, i + 1);
         order[i] = order[other];

@@ -9,11 +9,11 @@
 //!
 //! Messages between two processes go through rings ([`channel`]), and [`mailbox`] passes bytes from one
 //! process to one other, apart from any communicator. Where a process may not read another one's memory, a
-//! [`relay`] passes its bytes. Both ends copy a large message at once through a [`pipeline`]. Processes sleep and are woken at an [`eventcount`] over
-//! a futex. [`node_status`] keeps what the node knows of its processes and of other nodes; whether a process
-//! still lives is asked of the kernel ([`process`]). Which MPI call each of them is in stands in a line of
-//! its own ([`call_line`]), beside who it is ([`identity`]): other programs of the user read that from
-//! outside ([`foreign`]) and change nothing.
+//! [`relay`] passes its bytes. Both ends copy a large message at once through a [`pipeline`]. Processes sleep
+//! and are woken at an [`eventcount`] over a futex. [`node_status`] keeps what the node knows of its
+//! processes and of other nodes; whether a process still lives is asked of the kernel ([`process`]). Which
+//! MPI call each of them is in stands in a line of its own ([`call_line`]), beside who it is ([`identity`]):
+//! other programs of the user read that from outside ([`foreign`]) and change nothing.
 //!
 //! May use: libc. Must never: know what an operation or a datatype is, take a lock that a dead process could
 //! hold, wait without a bound, or give anything a name in a file system.

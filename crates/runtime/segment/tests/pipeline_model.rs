@@ -1,5 +1,5 @@
-//! Pipelines under loom: every chunk of a message arrives once and whole, whichever end copies it, whoever is
-//! slow, and whatever the pipeline was used for before. Run as `board_model.rs`.
+//! Pipelines under loom: every chunk of a message arrives once and whole, whichever end copies it, whichever
+//! is slow, and whatever the pipeline was used for before. Run as `board_model.rs`.
 #![cfg(loom)]
 
 use evenkeel_segment::pipeline::{Claimed, Part, Receiver, Sender};

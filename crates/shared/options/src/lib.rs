@@ -122,9 +122,9 @@ options! {
     MESSAGES { name: "messages", env: "EVENKEEL_MESSAGES", default: "auto", values: "auto|host|own" }
 
     /// Who copies a large message (192 KiB or more) that evenkeel carries. `receiver`: its receiver reads it
-    /// from its sender's memory. `both`: while the sender waits, it copies a part of it into shared memory, from
-    /// where the receiver takes it. `auto` times both ways and uses the faster one, for each class of sizes, if
-    /// every rank has a core of its own; else it is `receiver`.
+    /// from its sender's memory. `both`: while the sender waits, it copies a part of it into shared memory,
+    /// from where the receiver takes it. `auto` times both ways and uses the faster one, for each class of
+    /// sizes, if every rank has a core of its own; else it is `receiver`.
     LARGE { name: "large", env: "EVENKEEL_LARGE", default: "auto", values: "auto|both|receiver" }
 
     /// When the receiver may see a message that was sent after a pending barrier, if evenkeel carries

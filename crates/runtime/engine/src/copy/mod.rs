@@ -1,5 +1,5 @@
-//! Copies bytes: normally, by vector instructions where `memcpy` is slow ([`vectors`]), or past the cache if that
-//! is faster ([`streaming`]). [`choice`] finds out which of two methods is faster.
+//! Copies bytes: normally, by vector instructions where `memcpy` is slow ([`vectors`]), or past the cache if
+//! that is faster ([`streaming`]). [`choice`] finds out which of two methods is faster.
 //!
 //! May use: clock. Must never: know what the bytes mean.
 

@@ -1,9 +1,9 @@
 //! A copy by vector instructions, for the case in which `memcpy` is many times slower.
 //!
-//! From 2 KiB on, glibc copies with `rep movsb` on processors that recommend it. Where the target lies up to 63
-//! bytes behind the source, modulo the size of a page, AMD's Zen 3 and Zen 4 then take byte by byte: 4 KiB take
-//! 1.9 µs in place of 0.08. Shared memory starts on a page, and a large block of `malloc` 16 bytes behind one, so
-//! this is what a program's buffers look like. glibc 2.39 avoids it (its bug 30994).
+//! From 2 KiB on, glibc copies with `rep movsb` on processors that recommend it. Where the target lies up to
+//! 63 bytes behind the source, modulo the size of a page, AMD's Zen 3 and Zen 4 then take byte by byte: 4 KiB
+//! take 1.9 µs in place of 0.08. Shared memory starts on a page, and a large block of `malloc` 16 bytes
+//! behind one, so this is what a program's buffers look like. glibc 2.39 avoids it (its bug 30994).
 
 /// Sizes for which glibc uses `rep movsb`.
 const SIZES: std::ops::Range<usize> = 2 * 1024..1024 * 1024;

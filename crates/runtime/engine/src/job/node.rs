@@ -168,7 +168,8 @@ impl Node {
         Channels::new(self.ranks, self.segment.bytes()).filter(|_| self.neighbours.len() == self.ranks)
     }
 
-    /// The pipelines through which both ends copy a large message; `None` if there are no channels, or no room.
+    /// The pipelines through which both ends copy a large message; `None` if there are no channels, or no
+    /// room.
     pub fn pipelines(&self) -> Option<Pipelines> {
         Pipelines::new(self.ranks, self.channels()?.start())
     }

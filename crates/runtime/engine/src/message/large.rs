@@ -164,9 +164,9 @@ impl Port {
         let from = claimed.chunk * CHUNK_BYTES;
         let bytes = CHUNK_BYTES.min(m.capacity - from);
         let slot = large.own.memory().pointer(slot_offset(claimed.slot));
-        // Always past the cache: the receiver has just read the last chunk from these lines.
-        // SAFETY: the chunk begins within the data; only this process writes the slot, which starts on a page,
-        // and the receiver does not read it before it is published.
+        // Always past the cache: the receiver has just read the last chunk from these lines. SAFETY: the
+        // chunk begins within the data; only this process writes the slot, which starts on a page, and the
+        // receiver does not read it before it is published.
         unsafe { streaming::stream(m.buffer.add(from).cast_const(), slot, bytes) };
         large.own.publish(&claimed);
         large.bytes_copied += bytes as u64;

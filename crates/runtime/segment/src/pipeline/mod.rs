@@ -1,10 +1,10 @@
 //! One large message copied by both ends at once.
 //!
-//! A receiver can read an offered message from its sender's memory all by itself, while the sender waits. With
-//! a pipeline the sender copies as well: each process has one in the segment, for the messages that it sends.
-//! The receiver of a message opens it. Then both claim chunks of the message by compare-and-swap on one word:
-//! the receiver from the front, which it reads from the sender's memory; the sender from the back, which it
-//! copies into the pipeline's slots, from where the receiver takes them in the same order.
+//! A receiver can read an offered message from its sender's memory all by itself, while the sender waits.
+//! With a pipeline the sender copies as well: each process has one in the segment, for the messages that it
+//! sends. The receiver of a message opens it. Then both claim chunks of the message by compare-and-swap on
+//! one word: the receiver from the front, which it reads from the sender's memory; the sender from the back,
+//! which it copies into the pipeline's slots, from where the receiver takes them in the same order.
 //!
 //! ```text
 //! claims     generation, first chunk that is not claimed, end of these chunks; or closed, or being opened
@@ -14,12 +14,12 @@
 //! slots      the chunks
 //! ```
 //!
-//! The receiver never depends on the sender: a chunk that the sender has claimed and does not deliver, perhaps because it
-//! has been stopped, is read by the receiver after all. Only the sender writes slots, one after another, and a
-//! slot says which generation it was filled for. So a sender that goes on late fills a slot that no receiver
-//! looks at. It never claims anything for a message that the receiver has finished with: the word that it
-//! would have to swap has another generation by then. A receiver that dies leaves the pipeline open, and later
-//! messages are read by their receivers alone.
+//! The receiver never depends on the sender: a chunk that the sender has claimed and does not deliver,
+//! perhaps because it has been stopped, is read by the receiver after all. Only the sender writes slots, one
+//! after another, and a slot says which generation it was filled for. So a sender that goes on late fills a
+//! slot that no receiver looks at. It never claims anything for a message that the receiver has finished
+//! with: the word that it would have to swap has another generation by then. A receiver that dies leaves the
+//! pipeline open, and later messages are read by their receivers alone.
 //!
 //! May use: the words and bytes of a pipeline. Must never: wait without asking its caller, or know what a
 //! message is.

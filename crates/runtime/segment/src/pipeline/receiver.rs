@@ -56,7 +56,8 @@ impl<M: Words> Receiver<M> {
         }
         let generation = last.generation.wrapping_add(1).max(1);
         let opening = Claims { generation, front: NO_MESSAGE, back: OPENING };
-        // Acquire: pairs with the exchange in `drop`. What the last receiver wrote comes before what this one does.
+        // Acquire: pairs with the exchange in `drop`. What the last receiver wrote comes before what this one
+        // does.
         claims.compare_exchange(found, opening.word(), Ordering::Acquire, Ordering::Relaxed).ok()?;
         memory.word(TOKEN_AT).store(token, Ordering::Relaxed);
         memory.word(CHUNKS_AT).store(chunks as u64, Ordering::Relaxed);
@@ -85,7 +86,8 @@ impl<M: Words> Receiver<M> {
             }
             let unclaimed = claims.unclaimed().expect("only this receiver closes the pipeline");
             if unclaimed > 0 {
-                // A sender that copies too gets small parts beside it. Else each call costs more than it gains.
+                // A sender that copies too gets small parts beside it. Else each call costs more than it
+                // gains.
                 let doubled = if claimed > 0 { 1 } else { 2 * self.fetched };
                 let chunks = doubled.clamp(1, unclaimed.div_ceil(4));
                 let rest = Claims { front: claims.front + chunks as u16, ..claims };
@@ -122,8 +124,8 @@ impl<M: Words> Receiver<M> {
 
 impl<M: Words> Drop for Receiver<M> {
     fn drop(&mut self) {
-        // Release: pairs with the exchange in `begin`. Acquire: pairs with the one in `claim` of the sender. A
-        // sender that has seen the pipeline open cannot claim anything any more.
+        // Release: pairs with the exchange in `begin`. Acquire: pairs with the one in `claim` of the sender.
+        // A sender that has seen the pipeline open cannot claim anything any more.
         self.claims().swap(Claims::closed(self.generation).word(), Ordering::AcqRel);
     }
 }
