@@ -7,7 +7,7 @@ use std::path::PathBuf;
 /// Serve numbers about your jobs to Prometheus or OpenTelemetry
 ///
 /// Watches the jobs of this user that run under evenkeel on this machine, also those that start later, and
-/// serves for each job and rank: time in MPI calls, processor time, calls, messages, barriers, the state of
+/// serves for each job and rank: time in MPI calls, processor time, calls, messages, requests, the state of
 /// the process, how many ranks it holds up, and whether a deadlock is proved. The jobs do not notice.
 ///
 /// Without --file it serves them by HTTP at /metrics, as OpenMetrics to those who accept that and as
