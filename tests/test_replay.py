@@ -181,7 +181,9 @@ def test_a_killed_run_is_repeated_to_where_it_was_killed(tmp_path, library):
     assert outcome.code != 0
     for options in ((), STALLS):
         outcome = replay(mpi, tmp_path / "t", "killed", 1000000, options=options)
-        assert outcome.code == STOPPED, outcome.text
+        # MPICH's launcher kills the other ranks, and may give the exit code of one of these.
+        codes = (STOPPED,) if mpi.family == "openmpi" else (STOPPED, 9)
+        assert outcome.code in codes, outcome.text
         # Rank 2 kills itself in the recorded run after 50 answers: a send and a receive for each.
         assert any("is where the recorded run ends" in line for line in outcome.said), outcome.text
 

@@ -221,7 +221,7 @@ fn a_chunk_must_be_copied_before_it_is_published() {
 }
 
 #[test]
-#[should_panic(expected = "assertion")]
+#[should_panic(expected = "Causality violation")]
 fn the_pipeline_must_be_closed_before_the_sender_is_answered() {
     one_after_the_other(1, 1, 3, 1, LeftOut::ClosingFirst);
 }

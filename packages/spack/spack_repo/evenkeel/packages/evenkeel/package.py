@@ -33,7 +33,7 @@ class Evenkeel(MakefilePackage):
 
     depends_on("c", type="build")
     depends_on("gmake", type="build")
-    depends_on("rust@1.87:", type="build")
+    depends_on("rust@1.88:", type="build")
     depends_on("python@3.11:", type="build")
     # Both at once: they are not linked with, only their mpi.h is read. So no `mpi` is depended upon, and a
     # program may use any MPI, also an external one.
