@@ -91,7 +91,12 @@ def kill(pid):
 
 
 def kill_all(token):
+    """Kills what has the token, each with its process group, so that none that is just being forked stays."""
     for pid in with_token(token):
+        with contextlib.suppress(ProcessLookupError):
+            group = os.getpgid(pid)
+            if group != os.getpgrp():
+                os.killpg(group, signal.SIGKILL)
         kill(pid)
 
 
@@ -135,8 +140,7 @@ def run(line, timeout=HUNG_S, report=None, watch=None, environment=None):
         kill_all(token)
         raise
     left_over = after_a_moment(token)
-    for pid in left_over:
-        kill(pid)
+    kill_all(token)
     return Outcome(code, out, err, Path(report) if report else None, list(left_over.values()))
 
 

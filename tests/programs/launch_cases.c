@@ -3,16 +3,20 @@
  *   launch_cases CASE [RANK [VALUE]]
  *
  * RANK is the rank that behaves in that way, VALUE what the case needs. */
+#include <fcntl.h>
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
-static const char *token; /* every process of the test has it on its command line, this one's included */
+/* The name of a file. Every process of the test has it on its command line, this one's included. */
+static const char *token;
 
 static void sleep_for_ever(void)
 {
@@ -20,9 +24,18 @@ static void sleep_for_ever(void)
         sleep(1000);
 }
 
+/* The file that the token names stays locked as long as a process lives that this one has made, however. */
+static void lock(void)
+{
+    int file = open(token, O_RDWR | O_CREAT, 0600);
+    if (file < 0 || flock(file, LOCK_EX))
+        perror(token);
+}
+
 /* Escapes: processes that try to outlive the job. Each ends in one that ignores SIGTERM. */
 static void escape(const char *how)
 {
+    lock();
     if (fork())
         return;
     signal(SIGTERM, SIG_IGN);
@@ -33,10 +46,15 @@ static void escape(const char *how)
     setsid();
     if (!strcmp(how, "setsid"))
         sleep_for_ever();
-    if (!strcmp(how, "forking")) /* is never found twice under one number */
-        for (;;)
+    /* These two are never found twice under one number; the second makes a group of its own each time. If
+     * they escape, they do not run for ever. */
+    if (!strcmp(how, "forking") || !strcmp(how, "forking sessions"))
+        for (time_t end = time(NULL) + 120; time(NULL) < end;) {
             if (fork())
                 _exit(0);
+            if (!strcmp(how, "forking sessions"))
+                setsid();
+        }
     if (!strcmp(how, "stopped"))
         raise(SIGSTOP);
     if (!strcmp(how, "subreaper"))

@@ -446,7 +446,7 @@ impl Launcher<'_> {
     /// No rank runs any more: ends what they have left behind, passes the rest of the output on, and says
     /// what went wrong.
     fn finish(mut self) -> u8 {
-        if !has_no_child() {
+        if !processes::nothing_is_left(&HashSet::new()) {
             self.end_leftovers();
         }
         for client in 0..self.ranks.len() {
@@ -473,27 +473,12 @@ impl Launcher<'_> {
         let nothing = HashSet::new();
         let until = Instant::now() + self.job.grace;
         if processes::signal_all(libc::SIGTERM, &nothing) {
-            while Instant::now() < until && !has_no_child() {
-                while processes::reap().is_some() {}
+            while Instant::now() < until && !processes::nothing_is_left(&nothing) {
                 std::thread::sleep(Duration::from_millis(1));
             }
         }
-        if !has_no_child() {
-            processes::end_all(&nothing);
-        }
+        processes::end_all(&nothing);
     }
-}
-
-/// Whether nothing runs below this process: it is a subreaper, so without a child it has no descendants.
-fn has_no_child() -> bool {
-    while processes::reap().is_some() {}
-    rustix::process::waitid(
-        rustix::process::WaitId::All,
-        rustix::process::WaitIdOptions::EXITED
-            | rustix::process::WaitIdOptions::NOHANG
-            | rustix::process::WaitIdOptions::NOWAIT,
-    )
-    .is_err_and(|error| error == rustix::io::Errno::CHILD)
 }
 
 /// A server with a name that no other job on this machine has. MPICH 5 makes 32 bits of it, and names files

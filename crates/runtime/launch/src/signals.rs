@@ -67,6 +67,14 @@ pub(crate) fn send(to: Pid, number: i32) -> bool {
     !matches!(rustix::process::kill_process(to, signal), Err(Errno::SRCH | Errno::PERM))
 }
 
+/// Sends a signal to all members of a process group at once; none that is being forked is left out.
+pub(crate) fn send_to_group(group: i32, number: i32) {
+    if let (Some(group), Some(signal)) = (Pid::from_raw(group), Signal::from_named_raw(number)) {
+        // The group may have ended, or some of it may belong to somebody else.
+        let _ = rustix::process::kill_process_group(group, signal);
+    }
+}
+
 /// The name of a signal for people.
 pub(crate) fn name(number: i32) -> String {
     signal_hook::low_level::signal_name(number).map_or(format!("signal {number}"), str::to_string)
