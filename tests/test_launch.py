@@ -99,8 +99,9 @@ def alive(token):
 
 
 def is_locked(token):
-    """Whether a process lives that the program's `escape` has made. This misses none, however it forks, while a
-    look at /proc may miss one that is another one each time."""
+    """Whether a process lives that the program's `escape` has made.
+
+    This misses none, however it forks. A look at /proc may miss one that is another one each time."""
     if not Path(token).exists():
         return False
     with open(token) as file:
