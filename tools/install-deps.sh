@@ -122,8 +122,8 @@ if { wants bench || wants test; } && [ "$(uname -m)" = x86_64 ]; then venv impi;
 
 # --- mdBook ---
 
-# Debian has no package of it. What was compiled is kept in build/mdbook; without optimisations, which would take
-# three times as long to compile and save a second.
+# Debian has no package of it. What was compiled is kept in build/mdbook. With optimisations it would take
+# longer to compile, and save a second.
 mdbook=0.5.4
 if wants browser && [ "$(build/mdbook/bin/mdbook --version 2>/dev/null)" != "mdbook v$mdbook" ]; then
     say "compiling mdbook $mdbook into build/mdbook"

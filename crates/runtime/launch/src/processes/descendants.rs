@@ -3,9 +3,9 @@
 //! This process is a subreaper: a process whose parent ends becomes its child. So whatever ranks start is
 //! found by walking down from here, whether it has forked twice, called `setsid`, or cleared its environment.
 //!
-//! A look at /proc takes milliseconds, and a process that forks and ends all the time is another one by then:
-//! it may be missed although it is there, and a signal to its number comes too late. So whether nothing is left
-//! is asked of the kernel, and signals go to process groups, whose members the kernel signals all at once.
+//! A look at /proc takes milliseconds, and a process that forks and ends all the time is another one by then: it
+//! may be missed although it is there, and a signal to its number comes too late. So the kernel is asked whether
+//! nothing is left, and signals go to process groups, whose members the kernel signals all at once.
 
 use crate::signals;
 use rustix::process::{Pid, WaitId, WaitIdOptions, WaitOptions, WaitStatus, wait, waitid};
@@ -129,8 +129,8 @@ pub(crate) fn nothing_is_left(except: &HashSet<i32>) -> bool {
     }
 }
 
-/// This process's children as the kernel lists them, oldest first, those that have ended and are not reaped
-/// among them. Kernels without CONFIG_PROC_CHILDREN have no such list; then what a look at /proc finds.
+/// This process's children as the kernel lists them, oldest first, with those that have ended and are not
+/// reaped. Kernels without CONFIG_PROC_CHILDREN have no such list; then what a look at /proc finds.
 fn children() -> Vec<i32> {
     let tasks = Path::new("/proc/self/task").read_dir().into_iter().flatten().flatten();
     let lists = tasks.map(|task| std::fs::read_to_string(task.path().join("children")));
@@ -142,8 +142,9 @@ fn children() -> Vec<i32> {
     lists.iter().flat_map(|list| list.split_ascii_whitespace()).filter_map(|pid| pid.parse().ok()).collect()
 }
 
-/// Kills the youngest children, again and again for a moment. One that makes a group of its own for each process
-/// that it forks is met by luck only; this takes microseconds from the look to the signal, and so is lucky often.
+/// Kills the youngest children, again and again for a moment. One that makes a group of its own for each
+/// process that it forks is met by luck only; from the look to the signal this takes microseconds, so it is
+/// lucky often.
 fn kill_newest_children(except: &HashSet<i32>) {
     for _ in 0..100 {
         let children = children();
