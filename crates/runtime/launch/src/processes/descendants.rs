@@ -3,9 +3,9 @@
 //! This process is a subreaper: a process whose parent ends becomes its child. So whatever ranks start is
 //! found by walking down from here, whether it has forked twice, called `setsid`, or cleared its environment.
 //!
-//! A look at /proc takes milliseconds, and a process that forks and ends all the time is another one by then: it
-//! may be missed although it is there, and a signal to its number comes too late. So the kernel is asked whether
-//! nothing is left, and signals go to process groups, whose members the kernel signals all at once.
+//! A look at /proc takes milliseconds. A process that forks and ends all the time is another one by then: it
+//! may be missed although it is there, and a signal to its number comes too late. So the kernel is asked
+//! whether nothing is left, and signals go to process groups, whose members the kernel signals all at once.
 
 use crate::signals;
 use rustix::process::{Pid, WaitId, WaitIdOptions, WaitOptions, WaitStatus, wait, waitid};
@@ -118,8 +118,8 @@ pub(crate) fn end_all(except: &HashSet<i32>) {
 
 /// Whether nothing runs below this process but those in `except`. Reaps those that have ended.
 ///
-/// A process below this one is its child, or has an ancestor that runs and is. So it is enough to know whether
-/// there are children.
+/// A process below this one is its child, or has an ancestor that runs and is one. So it is enough to know
+/// whether there are children.
 pub(crate) fn nothing_is_left(except: &HashSet<i32>) -> bool {
     while reap().is_some() {}
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
