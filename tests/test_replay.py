@@ -12,7 +12,7 @@ import pytest
 import mpis
 import processes
 from mpis import named
-from paths import EVENKEEL
+from paths import EVENKEEL, ROOT
 
 SOURCE = "repeatable.c"
 RANKS = 4
@@ -93,6 +93,41 @@ def test_the_trace_of_one_library_is_repeated_by_another(openmpi4, tmp_path, sec
         outcome = replay(two, folder, *arguments).ok()
         assert outcome.out == recorded
         assert one.shim == two.shim or any("another program" in line for line in outcome.said)
+
+
+def test_clocks_and_random_numbers_of_the_c_library_come_again(mpi, tmp_path):
+    recorded = record(mpi, tmp_path / "t", "draws", 0)
+    for options in ((), STALLS, ("--barrier", "deferred", "--messages", "own")):
+        outcome = replay(mpi, tmp_path / "t", "draws", 0, options=options).ok()
+        assert outcome.out == recorded
+        assert not outcome.said, outcome.err
+
+
+def test_without_a_trace_draws_differ(openmpi4):
+    assert len(free_answers(openmpi4, "draws", 0, runs=3)) > 1
+
+
+def test_draws_that_were_not_recorded_are_said(openmpi4, tmp_path):
+    """What they lead to is noticed as ever: here by the next message that is sent."""
+    record(openmpi4, tmp_path / "t", "draws", 0, options=["--trace-checks", "1"])
+    outcome = replay(openmpi4, tmp_path / "t", "draws", 1)
+    # Three calls of MPI_Sendrecv, and one more with what was drawn before it.
+    said = "before call 4 the program reads a clock where the recorded run did not"
+    assert sum(said in line for line in outcome.said) >= 1, outcome.err
+    assert outcome.code == STOPPED, outcome.text
+
+
+@pytest.mark.parametrize("library", ["openmpi4", "mpich5"])
+def test_python_draws_the_same_again(tmp_path, library):
+    mpi = named(library)
+    if reason := mpi.skip_reason() or (None if mpi.python else "there is no mpi4py for it"):
+        pytest.skip(reason)
+    program = [mpi.python, ROOT / "tests" / "python" / "draws.py"]
+    options = ["--trace", tmp_path / "t", "--quiet"]
+    recorded = mpi.evenkeel(program, 3, options=options, env=mpi.python_env).ok().out
+    again = replay(mpi, tmp_path / "t", ranks=3, program=program, env=mpi.python_env).ok()
+    assert again.out == recorded
+    assert not again.said, again.err
 
 
 def test_the_command_starts_the_recorded_run_again(openmpi4, tmp_path):

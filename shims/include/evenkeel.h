@@ -1261,6 +1261,16 @@ void ek_trace_never_complete(bool was_cancelled);
 double ek_trace_clock(double value);
 
 /*
+ Passes the value of a clock of the C library: notes it, or replaces it. `clock`: see the crate `trace`.
+ */
+int64_t ek_trace_library_clock(uint8_t clock, int64_t value);
+
+/*
+ Passes random numbers of the C library: notes them, or replaces them.
+ */
+void ek_trace_random(uint8_t *numbers, size_t count);
+
+/*
  Says that equality is not promised from this call on.
  */
 void ek_trace_unpromised(const char *name);

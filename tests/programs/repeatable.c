@@ -5,6 +5,7 @@
  *     repeatable killed ANSWERS           the same for ever; rank 2 kills itself after so many answers
  *     repeatable limited TASKS            as master, and files may not grow beyond 100 KiB
  *     repeatable peculiar N               rank 1 sends N as its third message
+ *     repeatable draws MORE               clocks and random numbers of the C library, MORE of them than usual
  *     repeatable unpromised window        what a trace does not hold
  *     repeatable unpromised threads
  *
@@ -17,8 +18,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/timeb.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -385,6 +389,61 @@ static void peculiar(int peculiarity)
     }
 }
 
+/* What the C library gives that differs in each run. */
+static void draw(void)
+{
+    static const clockid_t clocks[] = {CLOCK_REALTIME,          CLOCK_MONOTONIC,     CLOCK_PROCESS_CPUTIME_ID,
+                                       CLOCK_THREAD_CPUTIME_ID, CLOCK_MONOTONIC_RAW, CLOCK_REALTIME_COARSE,
+                                       CLOCK_MONOTONIC_COARSE,  CLOCK_BOOTTIME};
+    struct timespec now, end;
+    struct timeval day;
+    struct timeb old;
+    uint64_t numbers[8];
+    for (size_t i = 0; i < sizeof clocks / sizeof clocks[0]; i++) {
+        clock_gettime(clocks[i], &now);
+        mix((uint64_t)now.tv_sec);
+        mix((uint64_t)now.tv_nsec);
+    }
+    gettimeofday(&day, NULL);
+    mix((uint64_t)day.tv_usec);
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+    ftime(&old);
+    mix(old.millitm);
+    timespec_get(&now, TIME_UTC);
+    mix((uint64_t)now.tv_nsec);
+    mix((uint64_t)clock());
+    srand((unsigned)time(NULL));
+    mix((uint64_t)rand());
+    if (getrandom(numbers, sizeof numbers, 0) != sizeof numbers || getentropy(&numbers[1], sizeof numbers[1]))
+        abort();
+    for (int i = 0; i < 8; i++)
+        mix(numbers[i]);
+#if __GLIBC_PREREQ(2, 36)
+    arc4random_buf(numbers, sizeof numbers);
+    mix(numbers[3] + arc4random() + arc4random_uniform(1000));
+#endif
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    uint64_t looks = 0; /* until half a millisecond is over */
+    do {
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        looks++;
+    } while ((now.tv_sec - end.tv_sec) * 1000000000L + now.tv_nsec - end.tv_nsec < 500000);
+    mix(looks);
+}
+
+static void draws(int more)
+{
+    for (int i = 0; i < 3 + more; i++) {
+        uint64_t mine = digest, others = 0;
+        draw();
+        MPI_Sendrecv(&mine, 1, MPI_UINT64_T, (rank + 1) % size, 0, &others, 1, MPI_UINT64_T,
+                     (rank + size - 1) % size, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        mix(others);
+        if (i >= 3)
+            MPI_Barrier(MPI_COMM_WORLD);
+    }
+}
+
 static void *send_to_self(void *nothing)
 {
     int one = 1;
@@ -419,6 +478,8 @@ int main(int argc, char **argv)
         random_receives((unsigned)atoi(argv[2]), atoi(argv[3]));
     } else if (argc > 2 && !strcmp(argv[1], "peculiar")) {
         peculiar(atoi(argv[2]));
+    } else if (argc > 2 && !strcmp(argv[1], "draws")) {
+        draws(atoi(argv[2]));
     } else if (argc > 2 && !strcmp(argv[1], "unpromised")) {
         unpromised(argv[2]);
     } else {

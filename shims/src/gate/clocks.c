@@ -1,14 +1,9 @@
-/* The clocks of the C library, interposed. The ranks of a machine share them, so they tell as much as
- * MPI_Wtime about when another rank came to a barrier. */
 #define _GNU_SOURCE
-#include "gate/system_calls.h"
+#include "gate/clocks.h"
 
 #ifdef EK_CAN_CATCH_SYSTEM_CALLS
 #include "gate/deferral.h"
 #include "gate/origin.h"
-#include <sys/time.h>
-#include <sys/timeb.h>
-#include <time.h>
 
 /* Whether the caller is in the same object as an allocator, which may read a clock while it holds its locks.
  */
@@ -24,7 +19,7 @@ static bool may_hold_locks(const void *caller)
     return false;
 }
 
-static __attribute__((noinline, cold)) void complete(const char *name, const void *caller)
+void ek_complete_before_clock(const char *name, const void *caller)
 {
     if (ek_process.clock_is_free || !ek_gate_is_own())
         return;
@@ -33,21 +28,5 @@ static __attribute__((noinline, cold)) void complete(const char *name, const voi
     else if (!ek_complete_without_locks(name, false))
         ek_gate_close_if_deferred();
 }
-
-#define READS_CLOCK(returns, name, parameters, arguments, shows) \
-    EK_ENTRY returns name parameters                             \
-    {                                                            \
-        EK_NEXT(name);                                           \
-        if (EK_UNLIKELY(ek_gate) && (shows))                     \
-            complete(#name, EK_CALLER);                          \
-        return next arguments;                                   \
-    }
-READS_CLOCK(int, clock_gettime, (clockid_t clock, struct timespec *now), (clock, now),
-            ek_clock_is_shared(clock))
-READS_CLOCK(int, gettimeofday, (struct timeval *restrict now, void *restrict zone), (now, zone), true)
-READS_CLOCK(time_t, time, (time_t *now), (now), true)
-#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
-READS_CLOCK(int, ftime, (struct timeb * now), (now), true)
-READS_CLOCK(int, timespec_get, (struct timespec * now, int base), (now, base), true)
 
 #endif

@@ -212,11 +212,13 @@ static bool is_listed(const Dl_info *info)
 
 bool ek_is_program(const void *address)
 {
+    static _Thread_local volatile bool is_asked; /* a signal handler may ask what it interrupts */
     Dl_info info;
     if (ek_depth)
         return false;
-    if (!dladdr(address, &info) || !info.dli_fname)
+    if (is_asked || !dladdr(address, &info) || !info.dli_fname)
         return true;
+    is_asked = true;
     pthread_mutex_lock(&lock);
     if (is_final)
         share_what_is_needed_later();
@@ -224,6 +226,7 @@ bool ek_is_program(const void *address)
         classify();
     bool listed = is_listed(&info);
     pthread_mutex_unlock(&lock);
+    is_asked = false;
     return !listed;
 }
 

@@ -9,7 +9,7 @@ use crate::trace_file::TraceFile;
 use evenkeel_options as options;
 use evenkeel_trace::choice::{self, Choice, Envelope};
 use evenkeel_trace::divergence::Divergence;
-use evenkeel_trace::format::{Ending, Start};
+use evenkeel_trace::format::{Ending, LibraryClock, Start};
 use evenkeel_trace::recorder::{Posted, Recorder};
 use evenkeel_trace::replayer::{Answer, Replayer};
 use evenkeel_trace::trace::{Resolution, Trace};
@@ -78,6 +78,8 @@ struct Shared {
     stop: Option<extern "C" fn()>,
     /// A receive that got no message, or a call that is not promised, has been told.
     told: bool,
+    /// The program has asked the C library for more than the recorded run did, and this has been told.
+    told_more: bool,
 }
 
 struct OneThread(UnsafeCell<Shared>);
@@ -91,6 +93,7 @@ static SHARED: OneThread = OneThread(UnsafeCell::new(Shared {
     name: "MPI",
     stop: None,
     told: false,
+    told_more: false,
 }));
 
 fn shared() -> &'static mut Shared {
@@ -109,7 +112,7 @@ fn stop(shared: &mut Shared, why: &Divergence) -> ! {
     let mut text = format!("the repetition stops: {why}.");
     if !matches!(why, Divergence::EndOfTrace { .. }) {
         text += " Outside MPI, files that the program reads may have changed, or the environment, addresses, \
-                 clocks other than MPI_Wtime, random numbers of the system, or the turns of threads.";
+                 or the turns of threads.";
         if let Some(first) = replayer.trace().unpromised.first() {
             text += &format!(" Equality was not promised from call {} on: {}.", first.calls + 1, first.name);
         }
@@ -440,6 +443,64 @@ pub extern "C" fn ek_trace_clock(value: f64) -> f64 {
             let bits = replayer.clock();
             f64::from_bits(checked(shared, bits))
         }
+    }
+}
+
+/// Passes the value of a clock of the C library: notes it, or replaces it. `clock`: see the crate `trace`.
+#[unsafe(no_mangle)]
+pub extern "C" fn ek_trace_library_clock(clock: u8, value: i64) -> i64 {
+    let shared = shared();
+    let Some(clock) = LibraryClock::new(u64::from(clock)) else { return value };
+    match &mut shared.tracing {
+        Tracing::Off => value,
+        Tracing::Records(recorder) => {
+            recorder.library_clock(clock, value);
+            check_room(shared);
+            value
+        }
+        Tracing::Replays(replayer) => match replayer.library_clock(clock) {
+            Some(recorded) => recorded,
+            None => {
+                tell_more(shared, "reads a clock");
+                value
+            }
+        },
+    }
+}
+
+/// Passes random numbers of the C library: notes them, or replaces them.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ek_trace_random(numbers: *mut u8, count: usize) {
+    let shared = shared();
+    // SAFETY: so many bytes, by the interface.
+    let numbers = unsafe { std::slice::from_raw_parts_mut(numbers, count) };
+    match &mut shared.tracing {
+        Tracing::Off => {}
+        Tracing::Records(recorder) => {
+            recorder.random(numbers);
+            check_room(shared);
+        }
+        Tracing::Replays(replayer) => match replayer.random(count) {
+            Some(recorded) => numbers.copy_from_slice(&recorded),
+            None => tell_more(shared, "draws random numbers"),
+        },
+    }
+}
+
+/// The recorded run has ended before, or the program does something else. It goes on with what there is now:
+/// whether that makes a difference to others the hashes will tell.
+fn tell_more(shared: &mut Shared, what: &str) {
+    let Tracing::Replays(replayer) = &shared.tracing else { return };
+    let has_ended = replayer.trace().live.ending != Ending::Finalized
+        && replayer.calls() >= replayer.trace().live.calls;
+    if !shared.told_more && !has_ended {
+        shared.told_more = true;
+        let call = replayer.calls() + 1;
+        let sentence = format!(
+            "before call {call} the program {what} where the recorded run did not; equality is not promised \
+             from here on"
+        );
+        say(shared.rank, &sentence);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::choice::{Choice, Envelope, Values};
 use crate::digest::Digest;
-use crate::format::{self, Ending, Live};
+use crate::format::{self, Ending, LibraryClock, Live};
 use crate::varint::{push, push_signed};
 
 /// Where a trace goes.
@@ -31,6 +31,7 @@ pub struct Recorder<S> {
     misses_written: u64,
     last_tag: i32,
     last_clock: u64,
+    last_library_clocks: [i64; LibraryClock::COUNT],
     bytes: Vec<u8>,
 }
 
@@ -46,6 +47,7 @@ impl<S: Store> Recorder<S> {
             misses_written: 0,
             last_tag: 0,
             last_clock: 0,
+            last_library_clocks: [0; LibraryClock::COUNT],
             bytes: Vec::with_capacity(64),
         }
     }
@@ -123,6 +125,23 @@ impl<S: Store> Recorder<S> {
         self.bytes.push(format::CLOCK);
         push_signed(&mut self.bytes, bits.wrapping_sub(self.last_clock) as i64);
         self.last_clock = bits;
+        self.write();
+    }
+
+    /// Notes what a clock of the C library has shown.
+    pub fn library_clock(&mut self, clock: LibraryClock, value: i64) {
+        let last = std::mem::replace(&mut self.last_library_clocks[clock.number()], value);
+        self.bytes.push(format::LIBRARY_CLOCK);
+        push(&mut self.bytes, clock.number() as u64);
+        push_signed(&mut self.bytes, value.wrapping_sub(last));
+        self.write();
+    }
+
+    /// Notes random numbers that the C library has given.
+    pub fn random(&mut self, numbers: &[u8]) {
+        self.bytes.push(format::RANDOM);
+        push(&mut self.bytes, numbers.len() as u64);
+        self.bytes.extend_from_slice(numbers);
         self.write();
     }
 

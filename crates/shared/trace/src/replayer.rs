@@ -3,7 +3,7 @@
 use crate::choice::Choice;
 use crate::digest::Digest;
 use crate::divergence::Divergence;
-use crate::format::Ending;
+use crate::format::{Ending, LibraryClock};
 use crate::recorder::Posted;
 use crate::trace::{Outcome, Resolution, Trace};
 
@@ -122,6 +122,17 @@ impl Replayer {
             }
             None => Err(self.end_of_trace("MPI_Wtime")),
         }
+    }
+
+    /// What a clock of the C library showed; `None` if it was not read as often.
+    pub fn library_clock(&mut self, clock: LibraryClock) -> Option<i64> {
+        self.trace.library_clocks[clock.number()].pop_front()
+    }
+
+    /// The random numbers that the C library gave; `None` if the recorded run did not ask for so many then.
+    pub fn random(&mut self, bytes: usize) -> Option<Vec<u8>> {
+        let is_as_long = self.trace.random.front().is_some_and(|numbers| numbers.len() == bytes);
+        if is_as_long { self.trace.random.pop_front() } else { None }
     }
 
     /// Takes in what is sent.

@@ -2,7 +2,7 @@
 
 use crate::choice::{self, Choice, Envelope, Values};
 use crate::digest::Digest;
-use crate::format::{self, Ending, HEADER_BYTES, LIVE_OFFSET, Live, Start};
+use crate::format::{self, Ending, HEADER_BYTES, LIVE_OFFSET, LibraryClock, Live, Start};
 use crate::varint::{take, take_signed};
 use std::collections::{HashMap, VecDeque};
 
@@ -90,6 +90,10 @@ pub struct Trace {
     pub misses_at_the_end: u64,
     /// Values of `MPI_Wtime`, in bits.
     pub clocks: VecDeque<u64>,
+    /// Values of each clock of the C library, by its number.
+    pub library_clocks: [VecDeque<i64>; LibraryClock::COUNT],
+    /// Random numbers of the C library, for each call.
+    pub random: VecDeque<Vec<u8>>,
     /// Checks in their order.
     pub checks: VecDeque<Check>,
     /// In their order.
@@ -180,6 +184,7 @@ struct Parser<'a> {
     all_misses: u64,
     last_tag: i32,
     last_clock: u64,
+    last_library_clocks: [i64; LibraryClock::COUNT],
 }
 
 impl Parser<'_> {
@@ -229,6 +234,12 @@ impl Parser<'_> {
                 trace.checks.push_back(Check { sent: word(bytes, 0), received: word(bytes, 4) });
                 Some(())
             }
+            format::LIBRARY_CLOCK => self.library_clock(trace),
+            format::RANDOM => {
+                let numbers = self.bytes()?.to_vec();
+                trace.random.push_back(numbers);
+                Some(())
+            }
             format::UNPROMISED => self.unpromised(trace),
             _ => self.outcome(first, trace),
         }
@@ -248,10 +259,24 @@ impl Parser<'_> {
 
     fn unpromised(&mut self, trace: &mut Trace) -> Option<()> {
         let calls = take(&mut self.rest)?;
+        let name = String::from_utf8_lossy(self.bytes()?).into_owned();
+        trace.unpromised.push(Unpromised { calls, name });
+        Some(())
+    }
+
+    /// A length, and so many bytes.
+    fn bytes(&mut self) -> Option<&[u8]> {
         let length = usize::try_from(take(&mut self.rest)?).ok()?;
-        let (name, rest) = self.rest.split_at_checked(length)?;
+        let (bytes, rest) = self.rest.split_at_checked(length)?;
         self.rest = rest;
-        trace.unpromised.push(Unpromised { calls, name: String::from_utf8_lossy(name).into_owned() });
+        Some(bytes)
+    }
+
+    fn library_clock(&mut self, trace: &mut Trace) -> Option<()> {
+        let clock = LibraryClock::new(take(&mut self.rest)?)?;
+        let last = &mut self.last_library_clocks[clock.number()];
+        *last = last.wrapping_add(take_signed(&mut self.rest)?);
+        trace.library_clocks[clock.number()].push_back(*last);
         Some(())
     }
 

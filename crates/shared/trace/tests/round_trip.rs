@@ -3,7 +3,7 @@
 use evenkeel_random::Random as Rng;
 use evenkeel_trace::choice::{ALL, Choice, Envelope, Values};
 use evenkeel_trace::divergence::Divergence;
-use evenkeel_trace::format::{self, HEADER_BYTES, LIVE_OFFSET, Live, Start};
+use evenkeel_trace::format::{self, HEADER_BYTES, LIVE_OFFSET, LibraryClock, Live, Start};
 use evenkeel_trace::recorder::{Posted, Recorder, Store};
 use evenkeel_trace::replayer::{Answer, Replayer};
 use evenkeel_trace::trace::{Resolution, Trace, TraceError};
@@ -46,6 +46,8 @@ enum Step {
     Miss,
     Find(Choice, Vec<i64>),
     Clock(u64),
+    LibraryClock(LibraryClock, i64),
+    Random(Vec<u8>),
     Send(i32, Vec<u8>),
     Receive(i32, Vec<u8>),
     Over,
@@ -72,7 +74,7 @@ fn envelope(rng: &mut Rng) -> Envelope {
 fn steps(rng: &mut Rng, count: usize) -> Vec<Step> {
     let (mut steps, mut open, mut posted) = (Vec::new(), Vec::new(), 0);
     for _ in 0..count {
-        steps.push(match rng.below(10) {
+        steps.push(match rng.below(12) {
             0 | 1 => {
                 open.push(posted);
                 posted += 1;
@@ -88,6 +90,11 @@ fn steps(rng: &mut Rng, count: usize) -> Vec<Step> {
                 Step::Find(choice, values(choice, rng))
             }
             6 => Step::Clock(rng.less_than(u64::MAX)),
+            10 => {
+                let clock = LibraryClock::new(rng.less_than(LibraryClock::COUNT as u64)).expect("below");
+                Step::LibraryClock(clock, rng.less_than(u64::MAX) as i64)
+            }
+            11 => Step::Random((0..rng.below(9)).map(|_| rng.below(256) as u8).collect()),
             7 => Step::Send(3, vec![rng.below(9) as u8; rng.below(20)]),
             8 => Step::Receive(4, vec![rng.below(9) as u8; rng.below(20)]),
             _ => Step::Over,
@@ -110,6 +117,8 @@ fn record_into(store: Memory, steps: &[Step]) -> Recorder<Memory> {
             Step::Miss => recorder.missed(),
             Step::Find(choice, values) => recorder.outcome(choice, &values),
             Step::Clock(bits) => recorder.clock(bits),
+            Step::LibraryClock(clock, value) => recorder.library_clock(clock, value),
+            Step::Random(numbers) => recorder.random(&numbers),
             Step::Send(peer, data) => recorder.sent(peer, 1, data.len() as u64, &data),
             Step::Receive(peer, data) => recorder.received(peer, 1, data.len() as u64, &data),
             Step::Over => recorder.call_over(),
@@ -146,6 +155,11 @@ fn repeat(trace: Trace, steps: &[Step]) -> Result<(), Divergence> {
                 assert_eq!(replayer.ask(choice, false)?, Answer::Found(values));
             }
             Step::Clock(bits) => assert_eq!(replayer.clock()?, bits),
+            Step::LibraryClock(clock, value) => assert_eq!(replayer.library_clock(clock), Some(value)),
+            Step::Random(numbers) => {
+                assert_eq!(replayer.random(numbers.len() + 1), None); // that is not what was drawn
+                assert_eq!(replayer.random(numbers.len()), Some(numbers));
+            }
             Step::Send(peer, data) => replayer.sent(peer, 1, data.len() as u64, &data),
             Step::Receive(peer, data) => replayer.received(peer, 1, data.len() as u64, &data),
             Step::Over => replayer.call_over()?,
