@@ -117,6 +117,15 @@ def test_draws_that_were_not_recorded_are_said(openmpi4, tmp_path):
     assert outcome.code == STOPPED, outcome.text
 
 
+def test_draws_before_init_are_repeated_only_by_the_rank_itself(openmpi4, tmp_path):
+    """A shell between the launcher and the program has the rank's environment, too."""
+    recorded = record(openmpi4, tmp_path / "t", "draws", 0)
+    shell = ["sh", "-c", f"{openmpi4.build(SOURCE)} draws 0; exit $?"]
+    outcome = replay(openmpi4, tmp_path / "t", options=["--mpi", "openmpi"], program=shell)
+    assert "before MPI_Init are not the recorded ones" in outcome.err, outcome.text
+    assert outcome.out != recorded
+
+
 @pytest.mark.parametrize("library", ["openmpi4", "mpich5"])
 def test_python_draws_the_same_again(tmp_path, library):
     mpi = named(library)

@@ -1198,6 +1198,12 @@ enum ek_trace_mode ek_trace_wanted(void);
 uint64_t ek_trace_run(uint32_t rank);
 
 /*
+ To be called before the program runs: what it draws before `MPI_Init` is kept, or repeated. Returns what
+ is done until then.
+ */
+enum ek_trace_mode ek_trace_before_init(void);
+
+/*
  Opens this rank's trace. `run`: that of rank 0. `stop` must end the job. Returns what is done from now on;
  if a repetition is impossible, a sentence has been printed and `stop` called.
  */

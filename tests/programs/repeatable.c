@@ -470,6 +470,8 @@ static void unpromised(const char *what)
 
 int main(int argc, char **argv)
 {
+    if (argc > 2 && !strcmp(argv[1], "draws"))
+        draw(); /* before MPI_Init, too */
     int is_threaded = argc > 2 && !strcmp(argv[2], "threads"), provided;
     MPI_Init_thread(&argc, &argv, is_threaded ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);

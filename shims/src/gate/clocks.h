@@ -1,5 +1,5 @@
-/* Reading a clock of the C library while barriers are pending. The ranks of a machine share it, so it tells as
- * much as MPI_Wtime about when another rank came to a barrier. */
+/* Reading a clock of the C library while barriers are pending. The ranks of a machine share it, so it tells
+ * as much as MPI_Wtime about when another rank came to a barrier. */
 #ifndef EK_GATE_CLOCKS_H
 #define EK_GATE_CLOCKS_H
 #include "gate/system_calls.h"

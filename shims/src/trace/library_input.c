@@ -1,11 +1,13 @@
-/* What the program gets from the C library and what differs in each run, interposed: clocks and random numbers.
- * A trace holds them, and a repetition gives the recorded ones. What the MPI library and evenkeel itself ask for
- * stays as it is. */
+/* What the program gets from the C library and what differs in each run, interposed: clocks and random
+ * numbers. A trace holds them, and a repetition gives the recorded ones. What the MPI library and evenkeel
+ * itself ask for stays as it is. */
 #define _GNU_SOURCE
 #include "gate/clocks.h"
 #include "gate/origin.h"
+#include "trace/start.h"
 #include "trace/state.h"
 #include <stdint.h>
+#include <string.h>
 #include <sys/random.h>
 #include <sys/time.h>
 #include <sys/timeb.h>
@@ -17,6 +19,15 @@ enum { FIRST_NUMBER = 16, GETTIMEOFDAY = FIRST_NUMBER, TIME, FTIME, TIMESPEC_GET
 
 enum { NS = 1000000000, US = 1000000, MS = 1000 };
 
+/* Before MPI_Init the rank's only thread, as a rule, is the one that runs this. */
+__attribute__((constructor)) static void begin(void)
+{
+    ek_trace.thread = pthread_self();
+    ek_trace.mode = ek_trace_before_init();
+    if (ek_trace.mode != EK_TRACE_MODE_OFF)
+        pthread_atfork(NULL, NULL, ek_traces_forget);
+}
+
 /* Whether the program has called from there, by caller: to look it up takes microseconds. */
 static bool is_of_program(const void *caller)
 {
@@ -25,6 +36,11 @@ static bool is_of_program(const void *caller)
         const void *caller;
         bool is_program;
     } known[SLOTS]; /* of the thread that is traced */
+    static bool was_started;
+    if (was_started != ek_trace.is_started) { /* what the MPI library has loaded is known only now */
+        memset(known, 0, sizeof known);
+        was_started = ek_trace.is_started;
+    }
     const size_t slot = ((uintptr_t)caller >> 2) % SLOTS;
     if (known[slot].caller != caller) {
         known[slot].is_program = ek_is_program(caller);

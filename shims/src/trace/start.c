@@ -41,6 +41,7 @@ void ek_traces_start(void)
         ek_types_open();
     ek_depth--;
     ek_trace.thread = pthread_self();
+    ek_trace.is_started = true;
     ek_trace.mode = ek_trace_open((uint32_t)rank, (uint32_t)size, run, stop);
     ek_process.records_messages |= ek_trace.mode != EK_TRACE_MODE_OFF;
 }

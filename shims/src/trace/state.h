@@ -12,6 +12,7 @@
 typedef struct ek_traced_process {
     ek_trace_mode mode;
     pthread_t thread; /* the one whose calls are traced */
+    bool is_started;  /* MPI_Init has returned */
     bool has_missed;  /* the call under way has tested or probed, and found nothing */
     bool was_shared;  /* another thread has called, too */
     MPI_Comm nowhere; /* a communicator on which nothing is ever sent; valid if has_nowhere */

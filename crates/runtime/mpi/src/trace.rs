@@ -10,6 +10,7 @@ use evenkeel_options as options;
 use evenkeel_trace::choice::{self, Choice, Envelope};
 use evenkeel_trace::divergence::Divergence;
 use evenkeel_trace::format::{Ending, LibraryClock, Start};
+use evenkeel_trace::recorder::Store;
 use evenkeel_trace::recorder::{Posted, Recorder};
 use evenkeel_trace::replayer::{Answer, Replayer};
 use evenkeel_trace::trace::{Resolution, Trace};
@@ -66,8 +67,29 @@ const _: () = assert!(EK_TRACE_NO_RANK == Envelope::NO_RANK);
 #[derive(Debug)]
 enum Tracing {
     Off,
+    /// A trace will be written from `MPI_Init` on.
+    WillRecord(Vec<Draw>),
     Records(Box<Recorder<TraceFile>>),
     Replays(Box<Replayer>),
+}
+
+/// What the C library gave before `MPI_Init`.
+#[derive(Clone, Debug)]
+enum Draw {
+    Clock(LibraryClock, i64),
+    Random(Vec<u8>),
+}
+
+impl Draw {
+    /// More are not kept: a process that draws so many may have no end, and no `MPI_Init`.
+    const MOST: usize = 1 << 16;
+
+    fn note<S: Store>(&self, recorder: &mut Recorder<S>) {
+        match self {
+            Draw::Clock(clock, value) => recorder.library_clock(*clock, *value),
+            Draw::Random(numbers) => recorder.random(numbers),
+        }
+    }
 }
 
 struct Shared {
@@ -182,6 +204,39 @@ fn file_of(folder: &str, rank: u32) -> PathBuf {
     Path::new(folder).join(format!("rank-{rank}.trace"))
 }
 
+/// To be called before the program runs: what it draws before `MPI_Init` is kept, or repeated. Returns what
+/// is done until then.
+#[unsafe(no_mangle)]
+pub extern "C" fn ek_trace_before_init() -> TraceMode {
+    let shared = shared();
+    match ek_trace_wanted() {
+        TraceMode::Records => {
+            shared.tracing = Tracing::WillRecord(Vec::new());
+            TraceMode::Records
+        }
+        TraceMode::Replays if !is_started_by_rank() => {
+            // If the launcher says no rank, or there is no such trace, `ek_trace_open` has to say so.
+            let Some(Ok(trace)) = rank_from_launcher().map(trace_of) else { return TraceMode::Off };
+            shared.tracing = Tracing::Replays(Box::new(Replayer::new(trace)));
+            TraceMode::Replays
+        }
+        _ => TraceMode::Off,
+    }
+}
+
+/// This process's rank, as launchers tell it before `MPI_Init`.
+fn rank_from_launcher() -> Option<u32> {
+    let names = ["OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"];
+    names.iter().find_map(|name| std::env::var(name).ok()?.parse().ok())
+}
+
+/// Whether a rank has started this process, as a shell or by `system`. Its environment says the same as the
+/// rank's, but it is no rank.
+fn is_started_by_rank() -> bool {
+    let maps = std::fs::read_to_string(format!("/proc/{}/maps", std::os::unix::process::parent_id()));
+    maps.is_ok_and(|maps| maps.contains("/libevenkeel-"))
+}
+
 /// Opens this rank's trace. `run`: that of rank 0. `stop` must end the job. Returns what is done from now on;
 /// if a repetition is impossible, a sentence has been printed and `stop` called.
 #[unsafe(no_mangle)]
@@ -189,13 +244,22 @@ pub extern "C" fn ek_trace_open(rank: u32, ranks: u32, run: u64, stop: extern "C
     let shared = shared();
     shared.rank = rank;
     shared.stop = Some(stop);
+    let has_begun = matches!(shared.tracing, Tracing::Replays(_));
     match ek_trace_wanted() {
         TraceMode::Off => TraceMode::Off,
         TraceMode::Records => record(shared, rank, ranks, run),
-        TraceMode::Replays => match replayer(rank, ranks, run) {
-            Ok(replayer) => {
+        TraceMode::Replays => match replayer(&mut shared.tracing, rank, ranks, run) {
+            Ok(mut replayer) => {
+                if !has_begun && replayer.trace().has_draws_before_init() {
+                    say(
+                        rank,
+                        "another process has started this one, a shell perhaps, so clocks and random numbers \
+                         before MPI_Init are not the recorded ones",
+                    );
+                }
+                replayer.init();
                 tell_at_the_start(&replayer, rank);
-                shared.tracing = Tracing::Replays(Box::new(replayer));
+                shared.tracing = Tracing::Replays(replayer);
                 TraceMode::Replays
             }
             Err(why) => {
@@ -208,6 +272,10 @@ pub extern "C" fn ek_trace_open(rank: u32, ranks: u32, run: u64, stop: extern "C
 }
 
 fn record(shared: &mut Shared, rank: u32, ranks: u32, run: u64) -> TraceMode {
+    let before = match std::mem::replace(&mut shared.tracing, Tracing::Off) {
+        Tracing::WillRecord(draws) => draws,
+        _ => Vec::new(),
+    };
     let _ = std::fs::create_dir_all(options::TRACE.get()); // or the file cannot be made either
     let path = file_of(&options::TRACE.get(), rank);
     let interval = options::TRACE_CHECKS.get().parse().ok().filter(|&calls| calls > 0).unwrap_or(64);
@@ -215,7 +283,14 @@ fn record(shared: &mut Shared, rank: u32, ranks: u32, run: u64) -> TraceMode {
     let start = Start { ranks, rank, interval, program_bytes, program_changed_ns, run, program };
     match TraceFile::create(&path, &start) {
         Ok(file) => {
-            shared.tracing = Tracing::Records(Box::new(Recorder::new(file, interval)));
+            let mut recorder = Recorder::new(file, interval);
+            before.iter().for_each(|draw| draw.note(&mut recorder));
+            recorder.init();
+            if before.len() == Draw::MOST {
+                recorder.unpromised("very many clocks or random numbers before MPI_Init");
+            }
+            shared.tracing = Tracing::Records(Box::new(recorder));
+            check_room(shared);
             TraceMode::Records
         }
         Err(error) => {
@@ -257,11 +332,20 @@ enum ReplayError {
     OtherRun { path: PathBuf },
 }
 
-fn replayer(rank: u32, ranks: u32, run: u64) -> Result<Replayer, ReplayError> {
+fn trace_of(rank: u32) -> Result<Trace, ReplayError> {
     let path = file_of(&options::REPLAY.get(), rank);
     let bytes = std::fs::read(&path).map_err(|why| ReplayError::NotReadable { path: path.clone(), why })?;
-    let trace = Trace::parse(&bytes).map_err(|why| ReplayError::NotUsable { path: path.clone(), why })?;
-    let start = &trace.start;
+    Trace::parse(&bytes).map_err(|why| ReplayError::NotUsable { path, why })
+}
+
+/// The one that has begun before `MPI_Init`, if it is this rank's, or a new one.
+fn replayer(begun: &mut Tracing, rank: u32, ranks: u32, run: u64) -> Result<Box<Replayer>, ReplayError> {
+    let replayer = match std::mem::replace(begun, Tracing::Off) {
+        Tracing::Replays(begun) if begun.trace().start.rank == rank => begun,
+        _ => Box::new(Replayer::new(trace_of(rank)?)),
+    };
+    let path = file_of(&options::REPLAY.get(), rank);
+    let start = &replayer.trace().start;
     if (start.rank, start.ranks) != (rank, ranks) {
         let (recorded_rank, recorded_ranks) = (start.rank, start.ranks);
         return Err(ReplayError::OtherRank { path, recorded_rank, recorded_ranks, rank, ranks });
@@ -269,7 +353,7 @@ fn replayer(rank: u32, ranks: u32, run: u64) -> Result<Replayer, ReplayError> {
     if start.run != run {
         return Err(ReplayError::OtherRun { path });
     }
-    Ok(Replayer::new(trace))
+    Ok(replayer)
 }
 
 /// What the user has to know before the repetition: what the trace does not promise, and another program.
@@ -313,7 +397,7 @@ pub unsafe extern "C" fn ek_trace_call_begins(name: *const c_char, asks: bool) {
 pub extern "C" fn ek_trace_call_over() {
     let shared = shared();
     match &mut shared.tracing {
-        Tracing::Off => {}
+        Tracing::Off | Tracing::WillRecord(_) => {}
         Tracing::Records(recorder) => {
             recorder.call_over();
             check_room(shared);
@@ -329,7 +413,7 @@ pub extern "C" fn ek_trace_call_over() {
 #[unsafe(no_mangle)]
 pub extern "C" fn ek_trace_post() -> TraceReceive {
     let (posted, resolution) = match &mut shared().tracing {
-        Tracing::Off => (Posted(0), None),
+        Tracing::Off | Tracing::WillRecord(_) => (Posted(0), None),
         Tracing::Records(recorder) => (recorder.post(), None),
         Tracing::Replays(replayer) => replayer.post(),
     };
@@ -433,7 +517,7 @@ pub extern "C" fn ek_trace_never_complete(was_cancelled: bool) {
 pub extern "C" fn ek_trace_clock(value: f64) -> f64 {
     let shared = shared();
     match &mut shared.tracing {
-        Tracing::Off => value,
+        Tracing::Off | Tracing::WillRecord(_) => value,
         Tracing::Records(recorder) => {
             recorder.clock(value.to_bits());
             check_room(shared);
@@ -453,6 +537,10 @@ pub extern "C" fn ek_trace_library_clock(clock: u8, value: i64) -> i64 {
     let Some(clock) = LibraryClock::new(u64::from(clock)) else { return value };
     match &mut shared.tracing {
         Tracing::Off => value,
+        Tracing::WillRecord(draws) => {
+            keep(draws, || Draw::Clock(clock, value));
+            value
+        }
         Tracing::Records(recorder) => {
             recorder.library_clock(clock, value);
             check_room(shared);
@@ -476,6 +564,7 @@ pub unsafe extern "C" fn ek_trace_random(numbers: *mut u8, count: usize) {
     let numbers = unsafe { std::slice::from_raw_parts_mut(numbers, count) };
     match &mut shared.tracing {
         Tracing::Off => {}
+        Tracing::WillRecord(draws) => keep(draws, || Draw::Random(numbers.to_vec())),
         Tracing::Records(recorder) => {
             recorder.random(numbers);
             check_room(shared);
@@ -487,13 +576,20 @@ pub unsafe extern "C" fn ek_trace_random(numbers: *mut u8, count: usize) {
     }
 }
 
+fn keep(draws: &mut Vec<Draw>, draw: impl FnOnce() -> Draw) {
+    if draws.len() < Draw::MOST {
+        draws.push(draw());
+    }
+}
+
 /// The recorded run has ended before, or the program does something else. It goes on with what there is now:
 /// whether that makes a difference to others the hashes will tell.
 fn tell_more(shared: &mut Shared, what: &str) {
     let Tracing::Replays(replayer) = &shared.tracing else { return };
-    let has_ended = replayer.trace().live.ending != Ending::Finalized
-        && replayer.calls() >= replayer.trace().live.calls;
-    if !shared.told_more && !has_ended {
+    let has_ended =
+        replayer.trace().live.ending != Ending::Finalized && replayer.calls() >= replayer.trace().live.calls;
+    // Before MPI_Init this may be a shell that starts the program.
+    if !shared.told_more && !has_ended && shared.stop.is_some() {
         shared.told_more = true;
         let call = replayer.calls() + 1;
         let sentence = format!(
@@ -523,7 +619,7 @@ pub unsafe extern "C" fn ek_trace_message(receives: bool, peer: i32, tag: i32, b
         read = unsafe { std::slice::from_raw_parts(data, bytes as usize) };
     }
     match (&mut shared().tracing, receives) {
-        (Tracing::Off, _) => {}
+        (Tracing::Off | Tracing::WillRecord(_), _) => {}
         (Tracing::Records(recorder), true) => recorder.received(peer, tag, bytes, read),
         (Tracing::Records(recorder), false) => recorder.sent(peer, tag, bytes, read),
         (Tracing::Replays(replayer), true) => replayer.received(peer, tag, bytes, read),
@@ -536,7 +632,7 @@ pub unsafe extern "C" fn ek_trace_message(receives: bool, peer: i32, tag: i32, b
 pub extern "C" fn ek_trace_finish() {
     let shared = shared();
     match std::mem::replace(&mut shared.tracing, Tracing::Off) {
-        Tracing::Off => {}
+        Tracing::Off | Tracing::WillRecord(_) => {}
         Tracing::Records(recorder) => recorder.finish().close(),
         Tracing::Replays(replayer) => {
             let finished = replayer.finish();

@@ -34,8 +34,9 @@
 //! | 0x04 | `MPI_Wtime`: difference of the bits of its value from the value before |
 //! | 0x05 | check: the lower half of each hash (sent, received), 4 bytes each |
 //! | 0x06 | from here on equality is not promised: calls that were over, length of a name, the name |
-//! | 0x07 | a clock of the C library: which ([`LibraryClock`]), difference of its value from the value before |
+//! | 0x07 | a [`LibraryClock`]: which, difference of its value from the value before |
 //! | 0x08 | random numbers of the C library: how many bytes, the bytes |
+//! | 0x09 | `MPI_Init`: the clocks and random numbers so far came before it |
 //! | 0x10 + c | a test or probe that succeeded, or a wait: see [`Choice`](crate::choice::Choice) |
 //!
 //! The numbers that follow are of variable [length](crate::varint); differences, distances, sources and tags
@@ -66,11 +67,12 @@ pub(crate) const CHECK: u8 = 0x05;
 pub(crate) const UNPROMISED: u8 = 0x06;
 pub(crate) const LIBRARY_CLOCK: u8 = 0x07;
 pub(crate) const RANDOM: u8 = 0x08;
+pub(crate) const INIT: u8 = 0x09;
 pub(crate) const FIRST_CHOICE: u8 = 0x10;
 pub(crate) const SHORT_MATCH: u8 = 0x80;
 
-/// A clock of the C library, by a number: those of `clock_gettime` have the kernel's; 16 is `gettimeofday` (µs),
-/// 17 `time` (s), 18 `ftime` (ms), 19 `timespec_get` (ns), 20 `clock` (µs). Those of `clock_gettime` are in ns.
+/// A clock of the C library, by a number: those of `clock_gettime` have the kernel's (ns); 16 is
+/// `gettimeofday` (µs), 17 `time` (s), 18 `ftime` (ms), 19 `timespec_get` (ns), 20 `clock` (µs).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct LibraryClock(u8);
 

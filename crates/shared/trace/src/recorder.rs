@@ -145,6 +145,12 @@ impl<S: Store> Recorder<S> {
         self.write();
     }
 
+    /// Notes that what was drawn until now came before `MPI_Init`.
+    pub fn init(&mut self) {
+        self.bytes.push(format::INIT);
+        self.write();
+    }
+
     /// Notes that equality is not promised from this call on.
     pub fn unpromised(&mut self, name: &str) {
         self.bytes.push(format::UNPROMISED);

@@ -5,7 +5,7 @@ use crate::digest::Digest;
 use crate::divergence::Divergence;
 use crate::format::{Ending, LibraryClock};
 use crate::recorder::Posted;
-use crate::trace::{Outcome, Resolution, Trace};
+use crate::trace::{Drawn, Outcome, Resolution, Trace};
 
 /// The answer to a question of the program.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,6 +20,8 @@ pub enum Answer {
 #[derive(Debug)]
 pub struct Replayer {
     trace: Trace,
+    /// `MPI_Init` has been called.
+    is_initialized: bool,
     posted: u64,
     misses: u64,
     calls: u64,
@@ -32,6 +34,7 @@ impl Replayer {
     pub fn new(trace: Trace) -> Self {
         Replayer {
             trace,
+            is_initialized: false,
             posted: 0,
             misses: 0,
             calls: 0,
@@ -124,15 +127,24 @@ impl Replayer {
         }
     }
 
+    /// Says that `MPI_Init` is called.
+    pub fn init(&mut self) {
+        self.is_initialized = true;
+    }
+
+    fn drawn(&mut self) -> &mut Drawn {
+        if self.is_initialized { &mut self.trace.drawn } else { &mut self.trace.drawn_before }
+    }
+
     /// What a clock of the C library showed; `None` if it was not read as often.
     pub fn library_clock(&mut self, clock: LibraryClock) -> Option<i64> {
-        self.trace.library_clocks[clock.number()].pop_front()
+        self.drawn().clocks[clock.number()].pop_front()
     }
 
     /// The random numbers that the C library gave; `None` if the recorded run did not ask for so many then.
     pub fn random(&mut self, bytes: usize) -> Option<Vec<u8>> {
-        let is_as_long = self.trace.random.front().is_some_and(|numbers| numbers.len() == bytes);
-        if is_as_long { self.trace.random.pop_front() } else { None }
+        let random = &mut self.drawn().random;
+        if random.front()?.len() == bytes { random.pop_front() } else { None }
     }
 
     /// Takes in what is sent.

@@ -75,6 +75,15 @@ pub struct Unpromised {
     pub name: String,
 }
 
+/// What the C library gave.
+#[derive(Clone, Debug, Default)]
+pub struct Drawn {
+    /// Values of each clock, by its number.
+    pub clocks: [VecDeque<i64>; LibraryClock::COUNT],
+    /// Random numbers, for each call.
+    pub random: VecDeque<Vec<u8>>,
+}
+
 /// What a file holds.
 #[derive(Clone, Debug, Default)]
 pub struct Trace {
@@ -90,10 +99,10 @@ pub struct Trace {
     pub misses_at_the_end: u64,
     /// Values of `MPI_Wtime`, in bits.
     pub clocks: VecDeque<u64>,
-    /// Values of each clock of the C library, by its number.
-    pub library_clocks: [VecDeque<i64>; LibraryClock::COUNT],
-    /// Random numbers of the C library, for each call.
-    pub random: VecDeque<Vec<u8>>,
+    /// What the C library gave before `MPI_Init`.
+    pub drawn_before: Drawn,
+    /// What it gave from then on.
+    pub drawn: Drawn,
     /// Checks in their order.
     pub checks: VecDeque<Check>,
     /// In their order.
@@ -101,6 +110,12 @@ pub struct Trace {
 }
 
 impl Trace {
+    /// Whether the C library gave anything before `MPI_Init` that has not been handed out.
+    pub fn has_draws_before_init(&self) -> bool {
+        let Drawn { clocks, random } = &self.drawn_before;
+        !random.is_empty() || clocks.iter().any(|values| !values.is_empty())
+    }
+
     /// Reads a file. It must have been read as a whole.
     pub fn parse(file: &[u8]) -> Result<Trace, TraceError> {
         let start = start(file)?;
@@ -237,7 +252,11 @@ impl Parser<'_> {
             format::LIBRARY_CLOCK => self.library_clock(trace),
             format::RANDOM => {
                 let numbers = self.bytes()?.to_vec();
-                trace.random.push_back(numbers);
+                trace.drawn.random.push_back(numbers);
+                Some(())
+            }
+            format::INIT => {
+                trace.drawn_before = std::mem::take(&mut trace.drawn);
                 Some(())
             }
             format::UNPROMISED => self.unpromised(trace),
@@ -276,7 +295,7 @@ impl Parser<'_> {
         let clock = LibraryClock::new(take(&mut self.rest)?)?;
         let last = &mut self.last_library_clocks[clock.number()];
         *last = last.wrapping_add(take_signed(&mut self.rest)?);
-        trace.library_clocks[clock.number()].push_back(*last);
+        trace.drawn.clocks[clock.number()].push_back(*last);
         Some(())
     }
 

@@ -109,7 +109,10 @@ fn start() -> Start {
 
 fn record_into(store: Memory, steps: &[Step]) -> Recorder<Memory> {
     let mut recorder = Recorder::new(store, 3);
-    for step in steps {
+    for (number, step) in steps.iter().enumerate() {
+        if number == steps.len() / 3 {
+            recorder.init();
+        }
         match step.clone() {
             Step::Post => drop(recorder.post()),
             Step::Match(receive, message) => recorder.matched(Posted(receive), message),
@@ -135,7 +138,10 @@ fn file(steps: &[Step]) -> Vec<u8> {
 fn repeat(trace: Trace, steps: &[Step]) -> Result<(), Divergence> {
     let mut replayer = Replayer::new(trace);
     let mut misses = 0;
-    for step in steps {
+    for (number, step) in steps.iter().enumerate() {
+        if number == steps.len() / 3 {
+            replayer.init();
+        }
         match step.clone() {
             Step::Post => {
                 let (receive, resolution) = replayer.post();
