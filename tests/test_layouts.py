@@ -59,14 +59,18 @@ def test_there_may_be_more_types_than_are_remembered(mpi, report):
 def run_collectives(mpi, ranks, rounds, *more, env=OWN, **options):
     program = mpi.build("random_layout_collectives.c")
     reversed_ = f"reversed={int(mpi.family != 'openmpi')}"
-    outcome = mpi.run(program, ranks, f"rounds={rounds}", reversed_, *more, env=env, **options).ok()
+    return mpi.run(program, ranks, f"rounds={rounds}", reversed_, *more, env=env, **options)
+
+
+def assert_no_failure(outcome):
+    outcome.ok()
     assert " failures 0 " in outcome.out, outcome.text
-    return outcome
 
 
 @pytest.mark.parametrize(("ranks", "seed"), [(2, 1), (3, 2), (5, 3)])
 def test_collectives_of_random_datatypes_have_the_bytes_that_their_type_maps_say(mpi, ranks, seed, report):
     outcome = run_collectives(mpi, ranks, 1000, f"seed={seed}", report=report)
+    assert_no_failure(outcome)
     assert "deviations 0" in outcome.out, outcome.text
     for operation in ("bcast", "allgather", "alltoallw", "scan"):
         assert outcome.operations(operation), f"the library carried {operation}"
@@ -74,5 +78,9 @@ def test_collectives_of_random_datatypes_have_the_bytes_that_their_type_maps_say
 
 def test_the_library_moves_the_same_data_in_collectives(mpi):
     outcome = run_collectives(mpi, 3, 500, "alone=1", env=None, shim=False)
+    # On some processors it writes beyond memory of its own in MPI_Gather: malloc then ends the rank.
+    if mpi.name == "impi" and re.search("Segmentation fault|Aborted", outcome.text):
+        pytest.skip("Intel MPI by itself crashes here when it gathers data of derived datatypes")
+    assert_no_failure(outcome)
     deviations = [int(count) for count in re.findall(r"rank \d deviations (\d+)", outcome.out)]
     assert len(deviations) == 3 and sum(deviations) < 500 * 3 / 50, outcome.text
