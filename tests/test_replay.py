@@ -126,6 +126,16 @@ def test_draws_before_init_are_repeated_only_by_the_rank_itself(openmpi4, tmp_pa
     assert outcome.out != recorded
 
 
+@pytest.mark.parametrize("source", ["draws.cpp", "draws.f90"])
+def test_other_languages_draw_the_same_again(openmpi4, tmp_path, source):
+    program = openmpi4.build(source, name=source)
+    recorded = openmpi4.evenkeel(program, 2, options=["--trace", tmp_path / "t", "--quiet"]).ok()
+    again = replay(openmpi4, tmp_path / "t", ranks=2, program=program).ok()
+    assert sorted(again.out.splitlines()) == sorted(recorded.out.splitlines())
+    assert not again.said, again.err
+    assert openmpi4.evenkeel(program, 2, options=["--quiet"]).ok().out != recorded.out
+
+
 @pytest.mark.parametrize("library", ["openmpi4", "mpich5"])
 def test_python_draws_the_same_again(tmp_path, library):
     mpi = named(library)

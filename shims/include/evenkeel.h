@@ -1272,9 +1272,10 @@ double ek_trace_clock(double value);
 int64_t ek_trace_library_clock(uint8_t clock, int64_t value);
 
 /*
- Passes random numbers of the C library: notes them, or replaces them.
+ Passes other bytes that the C library has given: notes them, or replaces them. `source`: see the crate
+ `trace`.
  */
-void ek_trace_random(uint8_t *numbers, size_t count);
+void ek_trace_library_bytes(uint8_t source, uint8_t *given, size_t count);
 
 /*
  Says that equality is not promised from this call on.

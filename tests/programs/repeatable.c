@@ -23,6 +23,7 @@
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/timeb.h>
+#include <sys/times.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -398,6 +399,8 @@ static void draw(void)
     struct timespec now, end;
     struct timeval day;
     struct timeb old;
+    struct rusage used;
+    struct tms all_used;
     uint64_t numbers[8];
     for (size_t i = 0; i < sizeof clocks / sizeof clocks[0]; i++) {
         clock_gettime(clocks[i], &now);
@@ -412,6 +415,9 @@ static void draw(void)
     timespec_get(&now, TIME_UTC);
     mix((uint64_t)now.tv_nsec);
     mix((uint64_t)clock());
+    getrusage(RUSAGE_SELF, &used);
+    mix((uint64_t)used.ru_utime.tv_usec);
+    mix((uint64_t)times(&all_used) + (uint64_t)all_used.tms_utime);
     srand((unsigned)time(NULL));
     mix((uint64_t)rand());
     if (getrandom(numbers, sizeof numbers, 0) != sizeof numbers || getentropy(&numbers[1], sizeof numbers[1]))

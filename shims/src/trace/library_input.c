@@ -9,13 +9,17 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/time.h>
 #include <sys/timeb.h>
+#include <sys/times.h>
 #include <sys/types.h>
 #include <time.h>
 
 /* The numbers of the crate `trace` (`format.rs`): below, those that the kernel gives clocks. */
 enum { FIRST_NUMBER = 16, GETTIMEOFDAY = FIRST_NUMBER, TIME, FTIME, TIMESPEC_GET, CLOCK };
+
+enum { RANDOM, GETRUSAGE, TIMES };
 
 enum { NS = 1000000000, US = 1000000, MS = 1000 };
 
@@ -67,10 +71,11 @@ static int64_t value_of(int clock, int64_t value)
     return value;
 }
 
-static void random_of(void *numbers, size_t bytes)
+/* Notes bytes, or replaces them by the recorded ones. */
+static void bytes_of(int source, void *given, size_t count)
 {
     ek_trace_depth++;
-    ek_trace_random(numbers, bytes);
+    ek_trace_library_bytes((uint8_t)source, given, count);
     ek_trace_depth--;
 }
 
@@ -150,6 +155,31 @@ EK_ENTRY clock_t clock(void)
     return IS_TRACED ? (clock_t)value_of(CLOCK, ticks) : ticks;
 }
 
+/* Fortran's CPU_TIME reads this one. */
+EK_ENTRY int getrusage(__rusage_who_t who, struct rusage *used)
+{
+    EK_NEXT(getrusage);
+    int failed = next(who, used);
+    if (!failed && IS_TRACED)
+        bytes_of(GETRUSAGE, used, sizeof *used);
+    return failed;
+}
+
+EK_ENTRY clock_t times(struct tms *used)
+{
+    EK_NEXT(times);
+    struct {
+        struct tms used;
+        clock_t now;
+    } all = {.now = -1};
+    all.now = next(&all.used);
+    if (all.now != -1 && IS_TRACED)
+        bytes_of(TIMES, &all, sizeof all);
+    if (used)
+        *used = all.used;
+    return all.now;
+}
+
 /* ---- random numbers ---- */
 
 EK_ENTRY ssize_t getrandom(void *numbers, size_t bytes, unsigned flags)
@@ -157,7 +187,7 @@ EK_ENTRY ssize_t getrandom(void *numbers, size_t bytes, unsigned flags)
     EK_NEXT(getrandom);
     ssize_t got = next(numbers, bytes, flags);
     if (got > 0 && IS_TRACED)
-        random_of(numbers, (size_t)got);
+        bytes_of(RANDOM, numbers, (size_t)got);
     return got;
 }
 
@@ -166,7 +196,7 @@ EK_ENTRY int getentropy(void *numbers, size_t bytes)
     EK_NEXT(getentropy);
     int failed = next(numbers, bytes);
     if (!failed && IS_TRACED)
-        random_of(numbers, bytes);
+        bytes_of(RANDOM, numbers, bytes);
     return failed;
 }
 
@@ -177,7 +207,7 @@ EK_ENTRY void arc4random_buf(void *numbers, size_t bytes)
     EK_NEXT(arc4random_buf);
     next(numbers, bytes);
     if (IS_TRACED)
-        random_of(numbers, bytes);
+        bytes_of(RANDOM, numbers, bytes);
 }
 
 EK_ENTRY uint32_t arc4random(void)
@@ -185,7 +215,7 @@ EK_ENTRY uint32_t arc4random(void)
     EK_NEXT(arc4random);
     uint32_t number = next();
     if (IS_TRACED)
-        random_of(&number, sizeof number);
+        bytes_of(RANDOM, &number, sizeof number);
     return number;
 }
 
@@ -194,6 +224,37 @@ EK_ENTRY uint32_t arc4random_uniform(uint32_t below)
     EK_NEXT(arc4random_uniform);
     uint32_t number = next(below);
     if (IS_TRACED)
-        random_of(&number, sizeof number);
+        bytes_of(RANDOM, &number, sizeof number);
     return number;
+}
+
+/* What std::random_device calls, in libstdc++ and in libc++. It mostly asks the processor, which cannot be
+ * seen. */
+
+static void leave(const int *depth) { ek_trace_depth = *depth; }
+
+/* It may ask the C library for random numbers, and throw. */
+static unsigned ask(unsigned (*next)(void *), void *device)
+{
+    const int depth __attribute__((cleanup(leave))) = ek_trace_depth++;
+    return next(device);
+}
+
+static unsigned of_random_device(unsigned number, const void *caller)
+{
+    if (EK_UNLIKELY(ek_trace.mode != EK_TRACE_MODE_OFF) && is_traced(caller))
+        bytes_of(RANDOM, &number, sizeof number);
+    return number;
+}
+
+EK_ENTRY unsigned _ZNSt13random_device9_M_getvalEv(void *device)
+{
+    EK_NEXT(_ZNSt13random_device9_M_getvalEv);
+    return of_random_device(ask(next, device), EK_CALLER);
+}
+
+EK_ENTRY unsigned _ZNSt3__113random_deviceclEv(void *device)
+{
+    EK_NEXT(_ZNSt3__113random_deviceclEv);
+    return of_random_device(ask(next, device), EK_CALLER);
 }

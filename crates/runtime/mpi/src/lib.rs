@@ -17,6 +17,7 @@ mod codes;
 mod collective;
 mod communicator;
 mod deferral;
+mod early_draws;
 #[cfg(test)]
 mod header;
 mod host_message;

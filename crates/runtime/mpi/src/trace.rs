@@ -4,13 +4,13 @@
 //! One thread calls these functions: the one that has called `ek_trace_open`. Where a repetition differs from
 //! the trace, a sentence is printed and the function given to `ek_trace_open` called, which must not return.
 
+use crate::early_draws::EarlyDraws;
 use crate::text;
 use crate::trace_file::TraceFile;
 use evenkeel_options as options;
 use evenkeel_trace::choice::{self, Choice, Envelope};
 use evenkeel_trace::divergence::Divergence;
-use evenkeel_trace::format::{Ending, LibraryClock, Start};
-use evenkeel_trace::recorder::Store;
+use evenkeel_trace::format::{Ending, LibraryClock, LibrarySource, Start};
 use evenkeel_trace::recorder::{Posted, Recorder};
 use evenkeel_trace::replayer::{Answer, Replayer};
 use evenkeel_trace::trace::{Resolution, Trace};
@@ -68,28 +68,9 @@ const _: () = assert!(EK_TRACE_NO_RANK == Envelope::NO_RANK);
 enum Tracing {
     Off,
     /// A trace will be written from `MPI_Init` on.
-    WillRecord(Vec<Draw>),
+    WillRecord,
     Records(Box<Recorder<TraceFile>>),
     Replays(Box<Replayer>),
-}
-
-/// What the C library gave before `MPI_Init`.
-#[derive(Clone, Debug)]
-enum Draw {
-    Clock(LibraryClock, i64),
-    Random(Vec<u8>),
-}
-
-impl Draw {
-    /// More are not kept: a process that draws so many may have no end, and no `MPI_Init`.
-    const MOST: usize = 1 << 16;
-
-    fn note<S: Store>(&self, recorder: &mut Recorder<S>) {
-        match self {
-            Draw::Clock(clock, value) => recorder.library_clock(*clock, *value),
-            Draw::Random(numbers) => recorder.random(numbers),
-        }
-    }
 }
 
 struct Shared {
@@ -104,12 +85,12 @@ struct Shared {
     told_more: bool,
 }
 
-struct OneThread(UnsafeCell<Shared>);
+struct OneThread<T>(UnsafeCell<T>);
 
 // SAFETY: only the thread that has called `ek_trace_open` calls the functions here, by the interface.
-unsafe impl Sync for OneThread {}
+unsafe impl<T> Sync for OneThread<T> {}
 
-static SHARED: OneThread = OneThread(UnsafeCell::new(Shared {
+static SHARED: OneThread<Shared> = OneThread(UnsafeCell::new(Shared {
     tracing: Tracing::Off,
     rank: 0,
     name: "MPI",
@@ -121,6 +102,14 @@ static SHARED: OneThread = OneThread(UnsafeCell::new(Shared {
 fn shared() -> &'static mut Shared {
     // SAFETY: one thread calls, and none of the functions here calls another one while it holds this.
     unsafe { &mut *SHARED.0.get() }
+}
+
+/// Zeros at first, so that it takes no room in the file.
+static EARLY: OneThread<EarlyDraws> = OneThread(UnsafeCell::new(EarlyDraws::NONE));
+
+fn early() -> &'static mut EarlyDraws {
+    // SAFETY: as in `shared`.
+    unsafe { &mut *EARLY.0.get() }
 }
 
 fn say(rank: u32, sentence: &str) {
@@ -211,7 +200,7 @@ pub extern "C" fn ek_trace_before_init() -> TraceMode {
     let shared = shared();
     match ek_trace_wanted() {
         TraceMode::Records => {
-            shared.tracing = Tracing::WillRecord(Vec::new());
+            shared.tracing = Tracing::WillRecord;
             TraceMode::Records
         }
         TraceMode::Replays if !is_started_by_rank() => {
@@ -272,10 +261,6 @@ pub extern "C" fn ek_trace_open(rank: u32, ranks: u32, run: u64, stop: extern "C
 }
 
 fn record(shared: &mut Shared, rank: u32, ranks: u32, run: u64) -> TraceMode {
-    let before = match std::mem::replace(&mut shared.tracing, Tracing::Off) {
-        Tracing::WillRecord(draws) => draws,
-        _ => Vec::new(),
-    };
     let _ = std::fs::create_dir_all(options::TRACE.get()); // or the file cannot be made either
     let path = file_of(&options::TRACE.get(), rank);
     let interval = options::TRACE_CHECKS.get().parse().ok().filter(|&calls| calls > 0).unwrap_or(64);
@@ -284,9 +269,9 @@ fn record(shared: &mut Shared, rank: u32, ranks: u32, run: u64) -> TraceMode {
     match TraceFile::create(&path, &start) {
         Ok(file) => {
             let mut recorder = Recorder::new(file, interval);
-            before.iter().for_each(|draw| draw.note(&mut recorder));
+            early().note(&mut recorder);
             recorder.init();
-            if before.len() == Draw::MOST {
+            if early().is_full {
                 recorder.unpromised("very many clocks or random numbers before MPI_Init");
             }
             shared.tracing = Tracing::Records(Box::new(recorder));
@@ -397,7 +382,7 @@ pub unsafe extern "C" fn ek_trace_call_begins(name: *const c_char, asks: bool) {
 pub extern "C" fn ek_trace_call_over() {
     let shared = shared();
     match &mut shared.tracing {
-        Tracing::Off | Tracing::WillRecord(_) => {}
+        Tracing::Off | Tracing::WillRecord => {}
         Tracing::Records(recorder) => {
             recorder.call_over();
             check_room(shared);
@@ -413,7 +398,7 @@ pub extern "C" fn ek_trace_call_over() {
 #[unsafe(no_mangle)]
 pub extern "C" fn ek_trace_post() -> TraceReceive {
     let (posted, resolution) = match &mut shared().tracing {
-        Tracing::Off | Tracing::WillRecord(_) => (Posted(0), None),
+        Tracing::Off | Tracing::WillRecord => (Posted(0), None),
         Tracing::Records(recorder) => (recorder.post(), None),
         Tracing::Replays(replayer) => replayer.post(),
     };
@@ -517,7 +502,7 @@ pub extern "C" fn ek_trace_never_complete(was_cancelled: bool) {
 pub extern "C" fn ek_trace_clock(value: f64) -> f64 {
     let shared = shared();
     match &mut shared.tracing {
-        Tracing::Off | Tracing::WillRecord(_) => value,
+        Tracing::Off | Tracing::WillRecord => value,
         Tracing::Records(recorder) => {
             recorder.clock(value.to_bits());
             check_room(shared);
@@ -537,8 +522,8 @@ pub extern "C" fn ek_trace_library_clock(clock: u8, value: i64) -> i64 {
     let Some(clock) = LibraryClock::new(u64::from(clock)) else { return value };
     match &mut shared.tracing {
         Tracing::Off => value,
-        Tracing::WillRecord(draws) => {
-            keep(draws, || Draw::Clock(clock, value));
+        Tracing::WillRecord => {
+            early().keep_clock(clock, value);
             value
         }
         Tracing::Records(recorder) => {
@@ -556,29 +541,26 @@ pub extern "C" fn ek_trace_library_clock(clock: u8, value: i64) -> i64 {
     }
 }
 
-/// Passes random numbers of the C library: notes them, or replaces them.
+/// Passes other bytes that the C library has given: notes them, or replaces them. `source`: see the crate
+/// `trace`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn ek_trace_random(numbers: *mut u8, count: usize) {
+pub unsafe extern "C" fn ek_trace_library_bytes(source: u8, given: *mut u8, count: usize) {
     let shared = shared();
+    let Some(source) = LibrarySource::new(u64::from(source)) else { return };
     // SAFETY: so many bytes, by the interface.
-    let numbers = unsafe { std::slice::from_raw_parts_mut(numbers, count) };
+    let given = unsafe { std::slice::from_raw_parts_mut(given, count) };
     match &mut shared.tracing {
         Tracing::Off => {}
-        Tracing::WillRecord(draws) => keep(draws, || Draw::Random(numbers.to_vec())),
+        Tracing::WillRecord => early().keep_bytes(source, given),
         Tracing::Records(recorder) => {
-            recorder.random(numbers);
+            recorder.library_bytes(source, given);
             check_room(shared);
         }
-        Tracing::Replays(replayer) => match replayer.random(count) {
-            Some(recorded) => numbers.copy_from_slice(&recorded),
-            None => tell_more(shared, "draws random numbers"),
-        },
-    }
-}
-
-fn keep(draws: &mut Vec<Draw>, draw: impl FnOnce() -> Draw) {
-    if draws.len() < Draw::MOST {
-        draws.push(draw());
+        Tracing::Replays(replayer) => {
+            if !replayer.library_bytes(source, given) {
+                tell_more(shared, "draws random numbers, or asks for its computing time,");
+            }
+        }
     }
 }
 
@@ -619,7 +601,7 @@ pub unsafe extern "C" fn ek_trace_message(receives: bool, peer: i32, tag: i32, b
         read = unsafe { std::slice::from_raw_parts(data, bytes as usize) };
     }
     match (&mut shared().tracing, receives) {
-        (Tracing::Off | Tracing::WillRecord(_), _) => {}
+        (Tracing::Off | Tracing::WillRecord, _) => {}
         (Tracing::Records(recorder), true) => recorder.received(peer, tag, bytes, read),
         (Tracing::Records(recorder), false) => recorder.sent(peer, tag, bytes, read),
         (Tracing::Replays(replayer), true) => replayer.received(peer, tag, bytes, read),
@@ -632,7 +614,7 @@ pub unsafe extern "C" fn ek_trace_message(receives: bool, peer: i32, tag: i32, b
 pub extern "C" fn ek_trace_finish() {
     let shared = shared();
     match std::mem::replace(&mut shared.tracing, Tracing::Off) {
-        Tracing::Off | Tracing::WillRecord(_) => {}
+        Tracing::Off | Tracing::WillRecord => {}
         Tracing::Records(recorder) => recorder.finish().close(),
         Tracing::Replays(replayer) => {
             let finished = replayer.finish();

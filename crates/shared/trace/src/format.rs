@@ -35,7 +35,7 @@
 //! | 0x05 | check: the lower half of each hash (sent, received), 4 bytes each |
 //! | 0x06 | from here on equality is not promised: calls that were over, length of a name, the name |
 //! | 0x07 | a [`LibraryClock`]: which, difference of its value from the value before |
-//! | 0x08 | random numbers of the C library: how many bytes, the bytes |
+//! | 0x08 | bytes of a [`LibrarySource`]: which, how many, the bytes |
 //! | 0x09 | `MPI_Init`: the clocks and random numbers so far came before it |
 //! | 0x10 + c | a test or probe that succeeded, or a wait: see [`Choice`](crate::choice::Choice) |
 //!
@@ -66,7 +66,7 @@ pub(crate) const CLOCK: u8 = 0x04;
 pub(crate) const CHECK: u8 = 0x05;
 pub(crate) const UNPROMISED: u8 = 0x06;
 pub(crate) const LIBRARY_CLOCK: u8 = 0x07;
-pub(crate) const RANDOM: u8 = 0x08;
+pub(crate) const LIBRARY_BYTES: u8 = 0x08;
 pub(crate) const INIT: u8 = 0x09;
 pub(crate) const FIRST_CHOICE: u8 = 0x10;
 pub(crate) const SHORT_MATCH: u8 = 0x80;
@@ -83,6 +83,25 @@ impl LibraryClock {
     /// `None` if there is no clock of this number.
     pub fn new(number: u64) -> Option<Self> {
         (number < Self::COUNT as u64).then_some(LibraryClock(number as u8))
+    }
+
+    /// Its number.
+    pub fn number(self) -> usize {
+        usize::from(self.0)
+    }
+}
+
+/// What a library gives beside clocks, by a number: 0 are random numbers, 1 `getrusage`, 2 `times`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct LibrarySource(u8);
+
+impl LibrarySource {
+    /// So many numbers there are.
+    pub const COUNT: usize = 3;
+
+    /// `None` if there is no source of this number.
+    pub fn new(number: u64) -> Option<Self> {
+        (number < Self::COUNT as u64).then_some(LibrarySource(number as u8))
     }
 
     /// Its number.

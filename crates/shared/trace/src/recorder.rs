@@ -2,12 +2,12 @@
 
 use crate::choice::{Choice, Envelope, Values};
 use crate::digest::Digest;
-use crate::format::{self, Ending, LibraryClock, Live};
+use crate::format::{self, Ending, LibraryClock, LibrarySource, Live};
 use crate::varint::{push, push_signed};
 
 /// Where a trace goes.
 pub trait Store {
-    /// Appends records. Returns false if there is no room for them.
+    /// Appends records, or a part of one. Returns false if there is no room for them.
     fn append(&mut self, records: &[u8]) -> bool;
     /// Replaces the counters.
     fn set_live(&mut self, live: &Live);
@@ -137,12 +137,12 @@ impl<S: Store> Recorder<S> {
         self.write();
     }
 
-    /// Notes random numbers that the C library has given.
-    pub fn random(&mut self, numbers: &[u8]) {
-        self.bytes.push(format::RANDOM);
-        push(&mut self.bytes, numbers.len() as u64);
-        self.bytes.extend_from_slice(numbers);
-        self.write();
+    /// Notes other bytes that the C library has given. As for clocks, nothing is allocated.
+    pub fn library_bytes(&mut self, source: LibrarySource, given: &[u8]) {
+        self.bytes.push(format::LIBRARY_BYTES);
+        push(&mut self.bytes, source.number() as u64);
+        push(&mut self.bytes, given.len() as u64);
+        self.write_with(given);
     }
 
     /// Notes that what was drawn until now came before `MPI_Init`.
@@ -206,9 +206,13 @@ impl<S: Store> Recorder<S> {
     }
 
     fn write(&mut self) {
+        self.write_with(&[]);
+    }
+
+    fn write_with(&mut self, more: &[u8]) {
         if !self.is_full() {
-            if self.store.append(&self.bytes) {
-                self.live.used += self.bytes.len() as u64;
+            if self.store.append(&self.bytes) && self.store.append(more) {
+                self.live.used += (self.bytes.len() + more.len()) as u64;
             } else {
                 self.live.ending = Ending::NoRoom;
             }

@@ -3,7 +3,7 @@
 use crate::choice::Choice;
 use crate::digest::Digest;
 use crate::divergence::Divergence;
-use crate::format::{Ending, LibraryClock};
+use crate::format::{Ending, LibraryClock, LibrarySource};
 use crate::recorder::Posted;
 use crate::trace::{Drawn, Outcome, Resolution, Trace};
 
@@ -22,6 +22,8 @@ pub struct Replayer {
     trace: Trace,
     /// `MPI_Init` has been called.
     is_initialized: bool,
+    /// Which bytes of each source come next, before `MPI_Init` and from then on.
+    next_bytes: [[usize; LibrarySource::COUNT]; 2],
     posted: u64,
     misses: u64,
     calls: u64,
@@ -35,6 +37,7 @@ impl Replayer {
         Replayer {
             trace,
             is_initialized: false,
+            next_bytes: [[0; LibrarySource::COUNT]; 2],
             posted: 0,
             misses: 0,
             calls: 0,
@@ -141,10 +144,19 @@ impl Replayer {
         self.drawn().clocks[clock.number()].pop_front()
     }
 
-    /// The random numbers that the C library gave; `None` if the recorded run did not ask for so many then.
-    pub fn random(&mut self, bytes: usize) -> Option<Vec<u8>> {
-        let random = &mut self.drawn().random;
-        if random.front()?.len() == bytes { random.pop_front() } else { None }
+    /// Replaces other bytes by those that the C library gave. Returns false if the recorded run did not ask
+    /// for so many then. As for clocks, nothing is allocated or freed: an allocator may ask.
+    pub fn library_bytes(&mut self, source: LibrarySource, given: &mut [u8]) -> bool {
+        let next = &mut self.next_bytes[usize::from(self.is_initialized)][source.number()];
+        let drawn = if self.is_initialized { &self.trace.drawn } else { &self.trace.drawn_before };
+        match drawn.bytes[source.number()].get(*next) {
+            Some(recorded) if recorded.len() == given.len() => {
+                given.copy_from_slice(recorded);
+                *next += 1;
+                true
+            }
+            _ => false,
+        }
     }
 
     /// Takes in what is sent.

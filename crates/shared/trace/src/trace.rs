@@ -2,7 +2,7 @@
 
 use crate::choice::{self, Choice, Envelope, Values};
 use crate::digest::Digest;
-use crate::format::{self, Ending, HEADER_BYTES, LIVE_OFFSET, LibraryClock, Live, Start};
+use crate::format::{self, Ending, HEADER_BYTES, LIVE_OFFSET, LibraryClock, LibrarySource, Live, Start};
 use crate::varint::{take, take_signed};
 use std::collections::{HashMap, VecDeque};
 
@@ -80,8 +80,8 @@ pub struct Unpromised {
 pub struct Drawn {
     /// Values of each clock, by its number.
     pub clocks: [VecDeque<i64>; LibraryClock::COUNT],
-    /// Random numbers, for each call.
-    pub random: VecDeque<Vec<u8>>,
+    /// Bytes of each other source, by its number, for each call.
+    pub bytes: [Vec<Vec<u8>>; LibrarySource::COUNT],
 }
 
 /// What a file holds.
@@ -110,10 +110,10 @@ pub struct Trace {
 }
 
 impl Trace {
-    /// Whether the C library gave anything before `MPI_Init` that has not been handed out.
+    /// Whether the C library gave anything before `MPI_Init`.
     pub fn has_draws_before_init(&self) -> bool {
-        let Drawn { clocks, random } = &self.drawn_before;
-        !random.is_empty() || clocks.iter().any(|values| !values.is_empty())
+        let Drawn { clocks, bytes } = &self.drawn_before;
+        clocks.iter().any(|values| !values.is_empty()) || bytes.iter().any(|given| !given.is_empty())
     }
 
     /// Reads a file. It must have been read as a whole.
@@ -250,9 +250,10 @@ impl Parser<'_> {
                 Some(())
             }
             format::LIBRARY_CLOCK => self.library_clock(trace),
-            format::RANDOM => {
-                let numbers = self.bytes()?.to_vec();
-                trace.drawn.random.push_back(numbers);
+            format::LIBRARY_BYTES => {
+                let source = LibrarySource::new(take(&mut self.rest)?)?;
+                let given = self.bytes()?.to_vec();
+                trace.drawn.bytes[source.number()].push(given);
                 Some(())
             }
             format::INIT => {

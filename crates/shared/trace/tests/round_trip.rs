@@ -3,7 +3,7 @@
 use evenkeel_random::Random as Rng;
 use evenkeel_trace::choice::{ALL, Choice, Envelope, Values};
 use evenkeel_trace::divergence::Divergence;
-use evenkeel_trace::format::{self, HEADER_BYTES, LIVE_OFFSET, LibraryClock, Live, Start};
+use evenkeel_trace::format::{self, HEADER_BYTES, LIVE_OFFSET, LibraryClock, LibrarySource, Live, Start};
 use evenkeel_trace::recorder::{Posted, Recorder, Store};
 use evenkeel_trace::replayer::{Answer, Replayer};
 use evenkeel_trace::trace::{Resolution, Trace, TraceError};
@@ -46,8 +46,9 @@ enum Step {
     Miss,
     Find(Choice, Vec<i64>),
     Clock(u64),
+    Init,
     LibraryClock(LibraryClock, i64),
-    Random(Vec<u8>),
+    LibraryBytes(LibrarySource, Vec<u8>),
     Send(i32, Vec<u8>),
     Receive(i32, Vec<u8>),
     Over,
@@ -73,7 +74,10 @@ fn envelope(rng: &mut Rng) -> Envelope {
 /// Random steps: each receive is resolved at most once, after it has been posted.
 fn steps(rng: &mut Rng, count: usize) -> Vec<Step> {
     let (mut steps, mut open, mut posted) = (Vec::new(), Vec::new(), 0);
-    for _ in 0..count {
+    for number in 0..count {
+        if number == count / 3 {
+            steps.push(Step::Init);
+        }
         steps.push(match rng.below(12) {
             0 | 1 => {
                 open.push(posted);
@@ -94,7 +98,10 @@ fn steps(rng: &mut Rng, count: usize) -> Vec<Step> {
                 let clock = LibraryClock::new(rng.less_than(LibraryClock::COUNT as u64)).expect("below");
                 Step::LibraryClock(clock, rng.less_than(u64::MAX) as i64)
             }
-            11 => Step::Random((0..rng.below(9)).map(|_| rng.below(256) as u8).collect()),
+            11 => {
+                let source = LibrarySource::new(rng.less_than(LibrarySource::COUNT as u64)).expect("below");
+                Step::LibraryBytes(source, (0..rng.below(9)).map(|_| rng.below(256) as u8).collect())
+            }
             7 => Step::Send(3, vec![rng.below(9) as u8; rng.below(20)]),
             8 => Step::Receive(4, vec![rng.below(9) as u8; rng.below(20)]),
             _ => Step::Over,
@@ -109,10 +116,7 @@ fn start() -> Start {
 
 fn record_into(store: Memory, steps: &[Step]) -> Recorder<Memory> {
     let mut recorder = Recorder::new(store, 3);
-    for (number, step) in steps.iter().enumerate() {
-        if number == steps.len() / 3 {
-            recorder.init();
-        }
+    for step in steps {
         match step.clone() {
             Step::Post => drop(recorder.post()),
             Step::Match(receive, message) => recorder.matched(Posted(receive), message),
@@ -120,8 +124,9 @@ fn record_into(store: Memory, steps: &[Step]) -> Recorder<Memory> {
             Step::Miss => recorder.missed(),
             Step::Find(choice, values) => recorder.outcome(choice, &values),
             Step::Clock(bits) => recorder.clock(bits),
+            Step::Init => recorder.init(),
             Step::LibraryClock(clock, value) => recorder.library_clock(clock, value),
-            Step::Random(numbers) => recorder.random(&numbers),
+            Step::LibraryBytes(source, given) => recorder.library_bytes(source, &given),
             Step::Send(peer, data) => recorder.sent(peer, 1, data.len() as u64, &data),
             Step::Receive(peer, data) => recorder.received(peer, 1, data.len() as u64, &data),
             Step::Over => recorder.call_over(),
@@ -138,10 +143,7 @@ fn file(steps: &[Step]) -> Vec<u8> {
 fn repeat(trace: Trace, steps: &[Step]) -> Result<(), Divergence> {
     let mut replayer = Replayer::new(trace);
     let mut misses = 0;
-    for (number, step) in steps.iter().enumerate() {
-        if number == steps.len() / 3 {
-            replayer.init();
-        }
+    for step in steps {
         match step.clone() {
             Step::Post => {
                 let (receive, resolution) = replayer.post();
@@ -161,10 +163,13 @@ fn repeat(trace: Trace, steps: &[Step]) -> Result<(), Divergence> {
                 assert_eq!(replayer.ask(choice, false)?, Answer::Found(values));
             }
             Step::Clock(bits) => assert_eq!(replayer.clock()?, bits),
+            Step::Init => replayer.init(),
             Step::LibraryClock(clock, value) => assert_eq!(replayer.library_clock(clock), Some(value)),
-            Step::Random(numbers) => {
-                assert_eq!(replayer.random(numbers.len() + 1), None); // that is not what was drawn
-                assert_eq!(replayer.random(numbers.len()), Some(numbers));
+            Step::LibraryBytes(source, given) => {
+                // Another length is another question.
+                assert!(!replayer.library_bytes(source, &mut vec![0; given.len() + 1]));
+                let mut again = vec![0; given.len()];
+                assert!(replayer.library_bytes(source, &mut again) && again == given);
             }
             Step::Send(peer, data) => replayer.sent(peer, 1, data.len() as u64, &data),
             Step::Receive(peer, data) => replayer.received(peer, 1, data.len() as u64, &data),
