@@ -1,7 +1,7 @@
 //! What the C library gives the program before `MPI_Init`, while there is no file for it yet.
 //!
-//! Nothing is allocated: UCX reads a clock while it has replaced the first bytes of `mmap` by a jump to itself,
-//! and an allocator may ask while it holds its locks.
+//! Nothing is allocated: UCX reads a clock while it has replaced the first bytes of `mmap` by a jump to
+//! itself, and an allocator may ask while it holds its locks.
 
 use evenkeel_trace::format::{LibraryClock, LibrarySource};
 use evenkeel_trace::recorder::{Recorder, Store};
@@ -96,7 +96,8 @@ mod tests {
 
     #[test]
     fn what_is_kept_is_passed_on_and_no_more_than_there_is_room_for() {
-        static PLACE: std::sync::Mutex<EarlyDraws> = std::sync::Mutex::new(EarlyDraws::NONE); // too large for a stack
+        // It is too large for a stack.
+        static PLACE: std::sync::Mutex<EarlyDraws> = std::sync::Mutex::new(EarlyDraws::NONE);
         let mut early = PLACE.lock().expect("no other test takes it");
         let source = LibrarySource::new(1).expect("there is one");
         early.keep_clock(LibraryClock::new(3).expect("there is one"), 17);
