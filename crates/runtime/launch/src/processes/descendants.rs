@@ -82,11 +82,14 @@ fn own_pid() -> i32 {
 
 /// Sends a signal to all processes below this one but those in `except`. Returns whether any was found.
 pub(crate) fn signal_all(number: i32, except: &HashSet<i32>) -> bool {
-    !signal_found(number, except).is_empty()
+    let found = below(&all(), own_pid(), except);
+    found.iter().for_each(|pid| send(*pid, number));
+    !found.is_empty()
 }
 
-/// Sends a signal to all processes below this one that are found, and returns these.
-fn signal_found(number: i32, except: &HashSet<i32>) -> HashSet<i32> {
+/// Sends a signal to all processes below this one that are found, and to their groups, and returns these
+/// processes. They get it twice, so it must be one that nothing handles.
+fn signal_with_groups(number: i32, except: &HashSet<i32>) -> HashSet<i32> {
     let processes = all();
     let found: HashSet<i32> = below(&processes, own_pid(), except).into_iter().collect();
     for group in groups_of(&processes, &found) {
@@ -103,14 +106,14 @@ fn signal_found(number: i32, except: &HashSet<i32>) -> HashSet<i32> {
 pub(crate) fn end_all(except: &HashSet<i32>) {
     let mut stopped = HashSet::new();
     loop {
-        let found = signal_found(libc::SIGSTOP, except);
+        let found = signal_with_groups(libc::SIGSTOP, except);
         if found.is_subset(&stopped) {
             break;
         }
         stopped.extend(found);
     }
     while !nothing_is_left(except) {
-        signal_found(libc::SIGKILL, except);
+        signal_with_groups(libc::SIGKILL, except);
         kill_newest_children(except);
         std::thread::sleep(Duration::from_millis(1));
     }
