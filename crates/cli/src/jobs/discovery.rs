@@ -91,6 +91,20 @@ struct Mapping {
 
 /// Looks through the processes of this user.
 pub fn jobs() -> Discovery {
+    /// A rank that joins while it is looked at seems to have ended. Later looks find it, if it has not.
+    const MOST_LOOKS: usize = 3;
+    let seems_ended = |rank: &JobRank| rank.pid.is_none() && rank.stage == Stage::Joined;
+    let mut found = look();
+    for _ in 1..MOST_LOOKS {
+        if !found.jobs.iter().any(|job| job.ranks.iter().any(seems_ended)) {
+            break;
+        }
+        found = look();
+    }
+    found
+}
+
+fn look() -> Discovery {
     let mut segments: BTreeMap<String, Vec<Mapping>> = BTreeMap::new();
     for pid in process::all() {
         if let Some((file, address)) = mapped_segment(pid) {
