@@ -262,7 +262,7 @@ def test_jobs_are_listed_and_several_must_be_told_apart(library, tmp_path):
     assert {job["ranks"] for job in ours} >= {3, 4} and all(job["ranks_here"] == job["ranks"] for job in ours)
     name = {"openmpi": "Open MPI", "mpich": "MPICH"}[library.family]
     assert any(job["library"].startswith(name) and job["age_s"] > 0 for job in ours)
-    assert name in text and str(jobs[0]["job"]) in text
+    assert name in text and str(ours[0]["job"]) in text
     assert unclear.returncode == 125 and "several jobs run under evenkeel here" in unclear.stderr
     assert by_rank["ranks_in_all"] == 3
 
