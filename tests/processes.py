@@ -90,14 +90,18 @@ def kill(pid):
         os.kill(pid, signal.SIGKILL)
 
 
+def kill_with_group(pid):
+    """Kills a process and its process group, so that none that is just being forked stays."""
+    with contextlib.suppress(ProcessLookupError):
+        group = os.getpgid(pid)
+        if group != os.getpgrp():
+            os.killpg(group, signal.SIGKILL)
+    kill(pid)
+
+
 def kill_all(token):
-    """Kills what has the token, each with its process group, so that none that is just being forked stays."""
     for pid in with_token(token):
-        with contextlib.suppress(ProcessLookupError):
-            group = os.getpgid(pid)
-            if group != os.getpgrp():
-                os.killpg(group, signal.SIGKILL)
-        kill(pid)
+        kill_with_group(pid)
 
 
 def start(line, environment, token):
@@ -140,7 +144,8 @@ def run(line, timeout=HUNG_S, report=None, watch=None, environment=None):
         kill_all(token)
         raise
     left_over = after_a_moment(token)
-    kill_all(token)
+    for pid in left_over:
+        kill_with_group(pid)
     return Outcome(code, out, err, Path(report) if report else None, list(left_over.values()))
 
 

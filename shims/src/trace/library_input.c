@@ -53,14 +53,19 @@ static bool is_of_program(const void *caller)
     return known[slot].is_program;
 }
 
-static __attribute__((noinline, cold)) bool is_traced(const void *caller)
+static __attribute__((noinline, cold)) bool is_traced_call(const void *caller)
 {
     return !ek_depth && !ek_trace_depth && pthread_equal(pthread_self(), ek_trace.thread) &&
            is_of_program(caller);
 }
 
 /* Whether a call is to be traced. */
-#define IS_TRACED (EK_UNLIKELY(ek_trace.mode != EK_TRACE_MODE_OFF) && is_traced(EK_CALLER))
+static inline bool is_traced(const void *caller)
+{
+    return EK_UNLIKELY(ek_trace.mode != EK_TRACE_MODE_OFF) && is_traced_call(caller);
+}
+
+#define IS_TRACED is_traced(EK_CALLER)
 
 /* Notes a value, or returns the recorded one. */
 static int64_t value_of(int clock, int64_t value)
@@ -242,7 +247,7 @@ static unsigned ask(unsigned (*next)(void *), void *device)
 
 static unsigned of_random_device(unsigned number, const void *caller)
 {
-    if (EK_UNLIKELY(ek_trace.mode != EK_TRACE_MODE_OFF) && is_traced(caller))
+    if (is_traced(caller))
         bytes_of(RANDOM, &number, sizeof number);
     return number;
 }

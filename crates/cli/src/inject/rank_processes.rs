@@ -1,9 +1,7 @@
 //! Finds the processes that are the ranks of a run, by their environment.
 
+use evenkeel_options::LAUNCHERS_RANK;
 use std::path::Path;
-
-/// Variables in which launchers tell a rank its number.
-const NUMBERS: [&str; 4] = ["OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"];
 
 /// A process of this machine.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,7 +22,9 @@ pub fn of(processes: &[Process], mark: &str, token: &str) -> Vec<(usize, i32)> {
     let marked: Vec<&Process> = processes.iter().filter(|p| value(&p.environ, mark) == Some(token)).collect();
     let leaves = marked.iter().filter(|p| !marked.iter().any(|child| child.parent == p.pid));
     let mut found: Vec<(usize, i32)> = leaves
-        .filter_map(|p| Some((NUMBERS.iter().find_map(|n| value(&p.environ, n)?.parse().ok())?, p.pid)))
+        .filter_map(|p| {
+            Some((LAUNCHERS_RANK.iter().find_map(|n| value(&p.environ, n)?.parse().ok())?, p.pid))
+        })
         .collect();
     found.sort_unstable();
     found

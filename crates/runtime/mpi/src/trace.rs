@@ -182,10 +182,10 @@ pub extern "C" fn ek_trace_run(rank: u32) -> u64 {
             let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
             now.map_or(1, |now| now.as_nanos() as u64) ^ u64::from(std::process::id()) << 40
         }
-        _ => std::fs::read(file_of(&options::REPLAY.get(), rank))
-            .ok()
-            .and_then(|bytes| Trace::parse(&bytes).ok())
-            .map_or(0, |trace| trace.start.run),
+        _ => match &shared().tracing {
+            Tracing::Replays(begun) if begun.trace().start.rank == rank => begun.trace().start.run,
+            _ => trace_of(rank).map_or(0, |trace| trace.start.run),
+        },
     }
 }
 
@@ -215,8 +215,7 @@ pub extern "C" fn ek_trace_before_init() -> TraceMode {
 
 /// This process's rank, as launchers tell it before `MPI_Init`.
 fn rank_from_launcher() -> Option<u32> {
-    let names = ["OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"];
-    names.iter().find_map(|name| std::env::var(name).ok()?.parse().ok())
+    options::LAUNCHERS_RANK.iter().find_map(|name| std::env::var(name).ok()?.parse().ok())
 }
 
 /// Whether a rank has started this process, as a shell or by `system`. Its environment says the same as the

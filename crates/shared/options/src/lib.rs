@@ -32,6 +32,9 @@ impl OptionSpec {
     }
 }
 
+/// Variables in which launchers tell a rank its number, before it calls `MPI_Init`.
+pub const LAUNCHERS_RANK: [&str; 4] = ["OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"];
+
 /// Options that `evenkeel run` reads itself: they are not passed on to the ranks.
 pub fn is_of_run_alone(env: &str) -> bool {
     [TIMEOUT.env, ON_HANG.env].contains(&env)

@@ -71,44 +71,31 @@ pub(crate) const INIT: u8 = 0x09;
 pub(crate) const FIRST_CHOICE: u8 = 0x10;
 pub(crate) const SHORT_MATCH: u8 = 0x80;
 
+/// A number below `N`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct NumberBelow<const N: usize>(u8);
+
+impl<const N: usize> NumberBelow<N> {
+    /// So many numbers there are.
+    pub const COUNT: usize = N;
+
+    /// `None` if it is not below.
+    pub fn new(number: u64) -> Option<Self> {
+        (number < N as u64).then_some(NumberBelow(number as u8))
+    }
+
+    /// The number.
+    pub fn number(self) -> usize {
+        usize::from(self.0)
+    }
+}
+
 /// A clock of the C library, by a number: those of `clock_gettime` have the kernel's (ns); 16 is
 /// `gettimeofday` (µs), 17 `time` (s), 18 `ftime` (ms), 19 `timespec_get` (ns), 20 `clock` (µs).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct LibraryClock(u8);
-
-impl LibraryClock {
-    /// So many numbers there are at most.
-    pub const COUNT: usize = 32;
-
-    /// `None` if there is no clock of this number.
-    pub fn new(number: u64) -> Option<Self> {
-        (number < Self::COUNT as u64).then_some(LibraryClock(number as u8))
-    }
-
-    /// Its number.
-    pub fn number(self) -> usize {
-        usize::from(self.0)
-    }
-}
+pub type LibraryClock = NumberBelow<32>;
 
 /// What a library gives beside clocks, by a number: 0 are random numbers, 1 `getrusage`, 2 `times`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct LibrarySource(u8);
-
-impl LibrarySource {
-    /// So many numbers there are.
-    pub const COUNT: usize = 3;
-
-    /// `None` if there is no source of this number.
-    pub fn new(number: u64) -> Option<Self> {
-        (number < Self::COUNT as u64).then_some(LibrarySource(number as u8))
-    }
-
-    /// Its number.
-    pub fn number(self) -> usize {
-        usize::from(self.0)
-    }
-}
+pub type LibrarySource = NumberBelow<3>;
 
 /// What is known at the start.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
