@@ -8,6 +8,9 @@ void ek_traces_start(void);
 /* In MPI_Finalize, before anything else ends. */
 void ek_traces_finish(void);
 
+/* In MPI_Finalize, just before the host's: returns when no rank stops any more. */
+void ek_traces_leave(void);
+
 /* In a child that was forked. */
 void ek_traces_forget(void);
 
