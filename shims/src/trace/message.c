@@ -1,12 +1,12 @@
 #include "trace/message.h"
 #include "host/datatype.h"
+#include "trace/collective.h"
 #include <limits.h>
 #include <stdlib.h>
 
 /* ---- hashes ---- */
 
-/* Whether the elements are predefined ones that lie in a row, in memory that may be read. */
-static bool is_plain(MPI_Datatype type, size_t *size)
+bool ek_trace_is_plain(MPI_Datatype type, size_t *size)
 {
     ek_type scratch;
     const ek_type *t = ek_process.has_devices ? NULL : ek_type_of(type, &scratch);
@@ -19,7 +19,7 @@ void ek_trace_send(const void *buf, MPI_Count count, MPI_Datatype type, int dest
     size_t size;
     if (dest == MPI_PROC_NULL || count < 0)
         return;
-    bool reads = is_plain(type, &size) && buf;
+    bool reads = ek_trace_is_plain(type, &size) && buf;
     ek_trace_message(false, dest, tag, (uint64_t)count * size, reads ? buf : NULL);
 }
 
@@ -79,7 +79,7 @@ void ek_trace_received(const ek_traced_receive *r, int code, const void *buf, MP
         return;
     if (r->is_wild)
         ek_trace_matched(r->number, r->status->MPI_SOURCE, r->status->MPI_TAG);
-    received(r->status, is_plain(type, &size) ? buf : NULL);
+    received(r->status, ek_trace_is_plain(type, &size) ? buf : NULL);
 }
 
 /* ---- nonblocking receives ---- */
@@ -133,7 +133,7 @@ void ek_trace_receive_posted(const ek_traced_post *p, int code, MPI_Request requ
     r->is_nowhere = p->is_nowhere;
     r->was_cancelled = p->posted.fate == EK_TRACE_FATE_CANCELLED;
     r->number = p->posted.number;
-    r->is_plain = is_plain(type, &size);
+    r->is_plain = ek_trace_is_plain(type, &size);
     r->buf = buf;
 }
 
@@ -144,7 +144,7 @@ void ek_trace_matched_receive_started(int code, MPI_Request request, void *buf, 
     if (!r)
         return;
     r->receives = true;
-    r->is_plain = is_plain(type, &size);
+    r->is_plain = ek_trace_is_plain(type, &size);
     r->buf = buf;
 }
 
@@ -159,7 +159,7 @@ void ek_trace_send_made(int code, MPI_Request request, const void *buf, MPI_Coun
         return;
     r->is_persistent = true;
     r->is_active = false;
-    r->is_plain = is_plain(type, &size);
+    r->is_plain = ek_trace_is_plain(type, &size);
     r->buf = (void *)buf;
     r->count = r->is_plain ? count * (MPI_Count)size : count;
     r->peer = dest;
@@ -180,7 +180,7 @@ void ek_trace_make_receive(ek_traced_request *made, void *buf, MPI_Count count, 
                                 .comm = *comm,
                                 .inner = ek_handles.request_null};
     size_t size;
-    made->is_plain = is_plain(type, &size);
+    made->is_plain = ek_trace_is_plain(type, &size);
     if (!ek_trace_replays() || *source == MPI_PROC_NULL)
         return;
     /* The request that the program gets is never started. Its type may be freed before it would be. */
@@ -284,6 +284,10 @@ static int is_cancelled(const ek_traced_request *r, const MPI_Status *status)
 
 void ek_trace_learn(ek_traced_request *r, const MPI_Status *status)
 {
+    if (r->result && !r->is_settled) {
+        ek_trace_result(r->result);
+        r->is_settled = true;
+    }
     if (!r->receives || !r->is_active || r->is_settled)
         return;
     int was_cancelled = is_cancelled(r, status);

@@ -29,6 +29,8 @@ ek_traced_request *ek_traced_request_add(MPI_Request handle)
             return NULL;
         *at = r;
         number++;
+    } else {
+        free(r->result);
     }
     *r = (ek_traced_request){.handle = handle, .is_active = true, .inner = ek_handles.request_null};
     return r;
@@ -39,6 +41,7 @@ void ek_traced_request_remove(ek_traced_request *r)
     ek_traced_request **at = place(r->handle);
     if (r->owns_type)
         ek_host.Type_free(&r->type);
+    free(r->result);
     *at = r->next;
     r->next = unused;
     unused = r;

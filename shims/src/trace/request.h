@@ -1,4 +1,4 @@
-/* Requests of a program that is traced: receives, and persistent sends. */
+/* Requests of a program that is traced: receives, persistent sends, and collectives. */
 #ifndef EK_TRACE_REQUEST_H
 #define EK_TRACE_REQUEST_H
 #include "trace/state.h"
@@ -26,6 +26,7 @@ typedef struct ek_traced_request {
     MPI_Comm comm;
     /* Of a repetition: what a persistent receive has started, as its source differs each time. */
     MPI_Request inner;
+    struct ek_traced_result *result; /* of a collective */
     struct ek_traced_request *next;
 } ek_traced_request;
 

@@ -46,35 +46,17 @@ pub enum Divergence {
         /// `never complete` or `cancelled`.
         what: &'static str,
     },
-    /// The program has sent something else.
-    #[error(
-        "what the program has sent differs{}: the hash is {found:08x}, and was {recorded:08x}",
-        where_(*from, *to)
-    )]
-    OtherSent {
+    /// The program has sent or received something else. At least one of the pairs is there.
+    #[error("what the program has {}{}: {}", data(*sent, *received), where_(*from, *to), hashes(*sent, *received))]
+    OtherData {
         /// The first call that may differ.
         from: u64,
         /// The last call that may differ.
         to: u64,
-        /// The hash now.
-        found: u32,
-        /// The hash then.
-        recorded: u32,
-    },
-    /// The program has received something else.
-    #[error(
-        "what the program has received differs{}: the hash is {found:08x}, and was {recorded:08x}",
-        where_(*from, *to)
-    )]
-    OtherReceived {
-        /// The first call that may differ.
-        from: u64,
-        /// The last call that may differ.
-        to: u64,
-        /// The hash now.
-        found: u32,
-        /// The hash then.
-        recorded: u32,
+        /// If it has sent something else: the hash now, and then.
+        sent: Option<[u32; 2]>,
+        /// If it has received something else: the hash now, and then.
+        received: Option<[u32; 2]>,
     },
     /// An outcome does not fit the call's arguments.
     #[error("at call {call} the outcome of {found} in the recorded run does not fit its arguments now")]
@@ -111,6 +93,26 @@ fn failed_first(misses: u64) -> String {
 
 fn where_(from: u64, to: u64) -> String {
     if from == to { format!(" at call {to}") } else { format!(" at one of the calls {from} to {to}") }
+}
+
+fn data(sent: Option<[u32; 2]>, received: Option<[u32; 2]>) -> &'static str {
+    match (sent, received) {
+        (Some(_), Some(_)) => "sent and received differ",
+        (_, None) => "sent differs",
+        (None, _) => "received differs",
+    }
+}
+
+fn hashes(sent: Option<[u32; 2]>, received: Option<[u32; 2]>) -> String {
+    match (sent, received) {
+        (Some([found, recorded]), Some([found_too, recorded_too])) => format!(
+            "the hashes are {found:08x} and {found_too:08x}, and were {recorded:08x} and {recorded_too:08x}"
+        ),
+        (one, other) => {
+            let [found, recorded] = one.or(other).unwrap_or_default();
+            format!("the hash is {found:08x}, and was {recorded:08x}")
+        }
+    }
 }
 
 fn left(outcomes: usize) -> String {

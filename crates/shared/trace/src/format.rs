@@ -6,7 +6,7 @@
 //! | offset | bytes | |
 //! |---|---|---|
 //! | 0 | 8 | `EKTRACE` and a line feed |
-//! | 8 | 4 | version of the format: 1 |
+//! | 8 | 4 | version of the format: 2 |
 //! | 12 | 4 | ranks of `MPI_COMM_WORLD` |
 //! | 16 | 4 | this rank |
 //! | 20 | 4 | calls from one check to the next |
@@ -51,7 +51,7 @@ use crate::digest::Digest;
 /// What a file begins with.
 pub const MAGIC: [u8; 8] = *b"EKTRACE\n";
 /// The version of the format.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 /// Length of the header.
 pub const HEADER_BYTES: usize = 4096;
 /// Where the counters begin.

@@ -258,7 +258,10 @@ fn without_room_the_trace_ends_and_stays_readable() {
 fn another_message_and_another_call_are_noticed() {
     let send = |byte| vec![Step::Send(1, vec![byte]), Step::Over, Step::Over, Step::Over];
     let trace = Trace::parse(&file(&send(1))).expect("it is whole");
-    assert!(matches!(repeat(trace, &send(2)), Err(Divergence::OtherSent { from: 1, to: 3, .. })));
+    assert!(matches!(
+        repeat(trace, &send(2)),
+        Err(Divergence::OtherData { from: 1, to: 3, sent: Some(_), received: None })
+    ));
     let find = |choice| vec![Step::Find(choice, vec![])];
     let trace = Trace::parse(&file(&find(Choice::Test))).expect("it is whole");
     let other = repeat(trace.clone(), &find(Choice::Testall)).expect_err("another function asks");

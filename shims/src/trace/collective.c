@@ -1,0 +1,245 @@
+/* A reduction whose result differs from the recorded one is a difference, too: a library may combine in the
+ * order in which contributions come. */
+#include "trace/collective.h"
+#include "trace/message.h"
+#include <stdlib.h>
+
+/* Elements at one place. */
+typedef struct block {
+    const char *at; /* NULL: they are not to be read */
+    size_t bytes;
+} block;
+
+struct ek_traced_result {
+    uint32_t kind;
+    int count;
+    block blocks[];
+};
+
+/* One side of a collective: a block for or from each of `ranks` ranks, or a single one. */
+typedef struct side {
+    int ranks;
+    const void *buf;
+    MPI_Count count; /* of each block, unless there are `counts` */
+    MPI_Datatype type;
+    const void *counts, *displs;
+    const MPI_Datatype *types;
+    bool large_counts;
+} side;
+
+/* The caller within its communicator. */
+typedef struct place {
+    bool is_inter;
+    int rank, size; /* in its group */
+    int others;     /* ranks of the group that data go to and come from */
+} place;
+
+static const side NOTHING = {.ranks = 0};
+
+/* ---- the program's arguments ---- */
+
+static bool find_place(MPI_Comm comm, place *p)
+{
+    int is_inter = 0;
+    if (comm == ek_handles.comm_null || ek_host.Comm_test_inter(comm, &is_inter) ||
+        ek_host.Comm_rank(comm, &p->rank) || ek_host.Comm_size(comm, &p->size))
+        return false;
+    p->is_inter = is_inter;
+    p->others = p->size;
+    return !is_inter || !ek_host.Comm_remote_size(comm, &p->others);
+}
+
+/* Of a rooted one: whether the caller is the root, and whether it takes part otherwise. */
+static bool is_root(const ek_arguments *a, const place *p)
+{
+    return p->is_inter ? a->root == MPI_ROOT : a->root == p->rank;
+}
+
+static bool is_leaf(const ek_arguments *a, const place *p)
+{
+    return p->is_inter ? a->root >= 0 : a->root != p->rank;
+}
+
+static side single(const void *buf, MPI_Count count, MPI_Datatype type)
+{
+    return (side){.ranks = 1, .buf = buf, .count = count, .type = type};
+}
+
+static side sent_block(const ek_arguments *a) { return single(a->sendbuf, a->sendcount, a->sendtype); }
+
+static side received_block(const ek_arguments *a) { return single(a->recvbuf, a->recvcount, a->recvtype); }
+
+static side sent_blocks(const ek_arguments *a, const place *p)
+{
+    return (side){.ranks = p->others,
+                  .buf = a->sendbuf,
+                  .count = a->sendcount,
+                  .type = a->sendtype,
+                  .counts = a->sendcounts,
+                  .displs = a->sdispls,
+                  .types = a->sendtypes,
+                  .large_counts = a->large_counts};
+}
+
+static side received_blocks(const ek_arguments *a, const place *p)
+{
+    return (side){.ranks = p->others,
+                  .buf = a->recvbuf,
+                  .count = a->recvcount,
+                  .type = a->recvtype,
+                  .counts = a->recvcounts,
+                  .displs = a->rdispls,
+                  .types = a->recvtypes,
+                  .large_counts = a->large_counts};
+}
+
+static const void *input(const ek_arguments *a)
+{
+    return a->sendbuf == MPI_IN_PLACE ? a->recvbuf : a->sendbuf;
+}
+
+/* Elements that a rank contributes to MPI_Reduce_scatter. */
+static MPI_Count all_parts(const ek_arguments *a, const place *p)
+{
+    MPI_Count all = 0;
+    for (int i = 0; a->recvcounts && i < p->size; i++)
+        all += ek_count_at(a->recvcounts, a->large_counts, i);
+    return all;
+}
+
+/* What the rank contributes. In place, blocks that stay where they are, are part of the result. */
+static side contribution(const ek_arguments *a, const place *p)
+{
+    bool in_place = a->sendbuf == MPI_IN_PLACE;
+    switch (a->kind) {
+    case EK_KIND_BCAST: return is_root(a, p) ? single(a->recvbuf, a->sendcount, a->sendtype) : NOTHING;
+    case EK_KIND_REDUCE:
+        if (p->is_inter && !is_leaf(a, p))
+            return NOTHING;
+        return single(input(a), a->sendcount, a->sendtype);
+    case EK_KIND_ALLREDUCE:
+    case EK_KIND_SCAN:
+    case EK_KIND_EXSCAN: return single(input(a), a->sendcount, a->sendtype);
+    case EK_KIND_GATHER:
+    case EK_KIND_GATHERV:
+        return in_place || (p->is_inter && !is_leaf(a, p)) ? NOTHING : sent_block(a);
+    case EK_KIND_ALLGATHER:
+    case EK_KIND_ALLGATHERV: return in_place ? NOTHING : sent_block(a);
+    case EK_KIND_SCATTER:
+    case EK_KIND_SCATTERV: return is_root(a, p) ? sent_blocks(a, p) : NOTHING;
+    case EK_KIND_ALLTOALL:
+    case EK_KIND_ALLTOALLV:
+    case EK_KIND_ALLTOALLW: return in_place ? received_blocks(a, p) : sent_blocks(a, p);
+    case EK_KIND_REDUCE_SCATTER: return single(input(a), all_parts(a, p), a->sendtype);
+    case EK_KIND_REDUCE_SCATTER_BLOCK: return single(input(a), a->recvcount * p->size, a->sendtype);
+    default: return NOTHING;
+    }
+}
+
+/* What the rank gets. */
+static side result(const ek_arguments *a, const place *p)
+{
+    switch (a->kind) {
+    case EK_KIND_BCAST: return is_leaf(a, p) ? single(a->recvbuf, a->sendcount, a->sendtype) : NOTHING;
+    case EK_KIND_REDUCE: return is_root(a, p) ? single(a->recvbuf, a->sendcount, a->sendtype) : NOTHING;
+    case EK_KIND_EXSCAN:
+        return p->rank == 0 ? NOTHING : single(a->recvbuf, a->sendcount, a->sendtype);
+    case EK_KIND_ALLREDUCE:
+    case EK_KIND_SCAN: return single(a->recvbuf, a->sendcount, a->sendtype);
+    case EK_KIND_GATHER:
+    case EK_KIND_GATHERV: return is_root(a, p) ? received_blocks(a, p) : NOTHING;
+    case EK_KIND_SCATTER:
+    case EK_KIND_SCATTERV:
+        return a->recvbuf == MPI_IN_PLACE || (p->is_inter && !is_leaf(a, p)) ? NOTHING : received_block(a);
+    case EK_KIND_ALLGATHER:
+    case EK_KIND_ALLGATHERV:
+    case EK_KIND_ALLTOALL:
+    case EK_KIND_ALLTOALLV:
+    case EK_KIND_ALLTOALLW: return received_blocks(a, p);
+    case EK_KIND_REDUCE_SCATTER:
+        return a->recvcounts ? single(a->recvbuf, ek_count_at(a->recvcounts, a->large_counts, p->rank),
+                                      a->sendtype)
+                             : NOTHING;
+    case EK_KIND_REDUCE_SCATTER_BLOCK: return single(a->recvbuf, a->recvcount, a->sendtype);
+    default: return NOTHING;
+    }
+}
+
+/* ---- hashes ---- */
+
+static block block_of(const side *s, int i)
+{
+    MPI_Count count = s->counts ? ek_count_at(s->counts, s->large_counts, i) : s->count;
+    if (count <= 0)
+        return (block){NULL, 0};
+    size_t size;
+    MPI_Datatype type = s->types ? s->types[i] : s->type;
+    bool reads = ek_trace_is_plain(type, &size) && s->buf;
+    MPI_Count unit = s->types ? 1 : (MPI_Count)size;
+    MPI_Count offset = s->displs ? ek_count_at(s->displs, s->large_counts, i) * unit : i * count * unit;
+    return (block){reads ? (const char *)s->buf + offset : NULL, (size_t)count * size};
+}
+
+/* The sizes of blocks that are not to be read may depend on how the library describes types. */
+static void take_in(bool receives, uint32_t kind, int i, block b)
+{
+    ek_trace_message(receives, (int)kind, i, b.at ? b.bytes : 0, (const uint8_t *)b.at);
+}
+
+static int root_for_all_libraries(const ek_arguments *a)
+{
+    return a->root == MPI_PROC_NULL ? EK_TRACE_NO_RANK : a->root == MPI_ROOT ? EK_TRACE_NO_RANK - 1 : a->root;
+}
+
+void ek_trace_collective_begins(const ek_arguments *a)
+{
+    place p;
+    ek_trace_message(false, (int)a->kind, root_for_all_libraries(a), 0, NULL);
+    if (a->kind == EK_KIND_BARRIER || !find_place(a->comm, &p))
+        return;
+    side s = contribution(a, &p);
+    for (int i = 0; i < s.ranks; i++)
+        take_in(false, a->kind, i, block_of(&s, i));
+}
+
+void ek_trace_result(const ek_traced_result *r)
+{
+    for (int i = 0; i < r->count; i++)
+        take_in(true, r->kind, i, r->blocks[i]);
+}
+
+static bool is_empty(const side *s)
+{
+    for (int i = 0; i < s->ranks; i++)
+        if (block_of(s, i).bytes)
+            return false;
+    return true;
+}
+
+/* The blocks are found now: the program may free the types before the request is complete. */
+static void result_later(const ek_arguments *a, const side *s)
+{
+    ek_traced_request *request = ek_traced_request_add(*a->request);
+    ek_traced_result *r = request ? malloc(sizeof *r + (size_t)s->ranks * sizeof r->blocks[0]) : NULL;
+    if (!r)
+        return;
+    r->kind = a->kind;
+    r->count = s->ranks;
+    for (int i = 0; i < s->ranks; i++)
+        r->blocks[i] = block_of(s, i);
+    request->result = r;
+}
+
+void ek_trace_collective_over(const ek_arguments *a, int code)
+{
+    place p;
+    if (code || a->kind == EK_KIND_BARRIER || !find_place(a->comm, &p))
+        return;
+    side s = result(a, &p);
+    /* Where no rank sends anything, libraries give one request to many calls. */
+    bool is_alone = p.size == 1 && !p.is_inter;
+    if (a->request && !is_alone && !is_empty(&s))
+        result_later(a, &s);
+    for (int i = 0; !a->request && i < s.ranks; i++)
+        take_in(true, a->kind, i, block_of(&s, i));
+}

@@ -1,0 +1,19 @@
+/* Collectives, as a trace sees them: what this rank contributes, and what it gets. */
+#ifndef EK_TRACE_COLLECTIVE_H
+#define EK_TRACE_COLLECTIVE_H
+#include "collective/arguments.h"
+#include "trace/state.h"
+
+/* Memory that a collective writes. */
+typedef struct ek_traced_result ek_traced_result;
+
+/* Before the call: takes in what this rank contributes. */
+void ek_trace_collective_begins(const ek_arguments *);
+
+/* After it: takes in the result, or notes that it is taken in when the request is complete. */
+void ek_trace_collective_over(const ek_arguments *, int code);
+
+/* Takes in the result of a nonblocking one. */
+void ek_trace_result(const ek_traced_result *);
+
+#endif
