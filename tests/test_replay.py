@@ -182,6 +182,30 @@ def test_the_sentence_names_the_first_call_that_sends_something_else(openmpi4, t
     assert "rank 1: the repetition stops: what the program has sent differs at call 3" in outcome.err
 
 
+# Random collectives on random communicators, collectives of each kind, type and form, and rules of messages,
+# among them calls that fail. Open MPI crashes if a communicator with pending calls is freed (careful=1).
+PROGRAMS = {
+    "random.c": ["seed=3", "steps=150", "deep=20", "careful=1"],
+    "matrix.c": ["n=300", "seed=5"],
+    "messages.c": ["rounds=2"],
+}
+
+
+@pytest.mark.parametrize("source", PROGRAMS)
+@pytest.mark.parametrize("library", ["openmpi4", "openmpi5", "mpich4", "mpich5"])
+def test_other_programs_are_repeated(tmp_path, library, source):
+    mpi = named(library)
+    if reason := mpi.skip_reason():
+        pytest.skip(reason)
+    program, arguments = mpi.build(source), PROGRAMS[source]
+    options = ["--quiet", "--trace", tmp_path / "t", "--trace-checks", "1"]
+    recorded = mpi.evenkeel(program, RANKS, *arguments, options=options).ok()
+    again = replay(mpi, tmp_path / "t", *arguments, options=STALLS, program=program).ok()
+    assert again.out == recorded.out
+    told = [line for line in again.said if "not promised" in line]
+    assert bool(told) == (source == "messages.c") and all("a call that failed" in line for line in told)
+
+
 def test_other_numbers_of_ranks_and_other_runs_are_refused(openmpi4, tmp_path):
     record(openmpi4, tmp_path / "t", *MASTER)
     record(openmpi4, tmp_path / "u", *MASTER)

@@ -1,4 +1,4 @@
-"""A repetition notices that a collective's data are others: by what a rank contributes, and by what it gets."""
+"""A repetition notices that a collective moves other data: what a rank contributes, and what it gets."""
 
 import re
 
@@ -10,6 +10,8 @@ from paths import EVENKEEL
 SOURCE = "replayed_collectives.c"
 RANKS = 4
 STOPPED = 120
+STOPS = r"rank \d: the repetition stops: "
+RANK_1 = "rank 1: the repetition stops: "
 
 REDUCTIONS = ["reduce", "allreduce", "scan", "exscan", "reduce_scatter", "reduce_scatter_block"]
 ROOTED = ["bcast", "scatter", "scatterv"]  # the root alone contributes
@@ -70,9 +72,9 @@ def test_another_contribution_is_noticed_where_it_is_made(openmpi4, tmp_path, ki
     if kind == "allgather in place":
         # What stays in place is seen in the result, by all ranks: nonblocking, in the second wait.
         call = 5 if i else 2
-        recorded.assert_stops(1, 1, rf"rank \d: the repetition stops: .*received differs at call {call}")
+        recorded.assert_stops(1, 1, rf"{STOPS}.*received differs at call {call}")
     else:
-        recorded.assert_stops(1, 1, r"rank 1: the repetition stops: .*sent (and received )?differs? at call 2")
+        recorded.assert_stops(1, 1, RANK_1 + r".*sent (and received )?differs? at call 2")
 
 
 @pytest.mark.parametrize("i", ["", "i"])
@@ -80,7 +82,7 @@ def test_another_contribution_is_noticed_where_it_is_made(openmpi4, tmp_path, ki
 def test_another_result_of_the_same_contributions_is_noticed(openmpi4, tmp_path, kind, i):
     recorded = Recorded(openmpi4, tmp_path / "t", i + kind, "same")
     call = 4 if i else 3  # each call is followed by a wait, for nothing if it is blocking
-    recorded.assert_stops(-1, 1, rf"rank \d: the repetition stops: .*received differs at call {call}")
+    recorded.assert_stops(-1, 1, rf"{STOPS}.*received differs at call {call}")
 
 
 @pytest.mark.parametrize("kind", BETWEEN_GROUPS)
@@ -89,7 +91,8 @@ def test_between_groups_it_is_noticed_too(openmpi4, tmp_path, kind):
     recorded.assert_equal()
     # Rank 1 is the root. It contributes nothing where data go to it.
     who = 0 if kind in ("reduce", "gather", "gatherv") else 1
-    recorded.assert_stops(who, 1, rf"rank {who}: the repetition stops: .*sent (and received )?differs? at call 2")
+    rank = f"rank {who}: the repetition stops: "
+    recorded.assert_stops(who, 1, rank + r".*sent (and received )?differs? at call 2")
 
 
 @pytest.mark.parametrize("kind", ["iallreduce", "gatherv", "ialltoallw", "iscan", "reduce_scatter in place"])
@@ -97,7 +100,7 @@ def test_between_groups_it_is_noticed_too(openmpi4, tmp_path, kind):
 def test_other_libraries_notice_it_too(tmp_path, library, kind):
     recorded = Recorded(available(library), tmp_path / "t", kind)
     recorded.assert_equal()
-    recorded.assert_stops(1, 1, r"rank 1: the repetition stops: .*sent (and received )?differs? at call 2")
+    recorded.assert_stops(1, 1, RANK_1 + r".*sent (and received )?differs? at call 2")
 
 
 @pytest.mark.parametrize("kind", ["iallreduce", "ialltoallw", "ireduce_scatter", "gather", "exscan"])

@@ -2,10 +2,11 @@
  *
  *     replayed_collectives KIND WHO N [inter|same]
  *
- * KIND: a function's name without MPI_, blocking or nonblocking, in small letters ("allreduce", "ialltoallw").
- * It is called three times, with other buffers each time; nonblocking ones are waited for in another order.
- * In the second call, rank WHO contributes numbers that are N larger than otherwise; WHO -1: the operator adds
- * N. `inter`: between the two halves of the ranks. `same`: each call is waited for at once. Rank 0 prints a number that depends on all results. */
+ * KIND: a function's name without MPI_, blocking or nonblocking, in small letters ("allreduce",
+ * "ialltoallw"). It is called three times, with other buffers each time; nonblocking ones are waited for in
+ * another order. In the second call, rank WHO contributes numbers that are N larger than otherwise; WHO -1:
+ * the operator adds N. `inter`: between the two halves of the ranks. `same`: each call is waited for at once.
+ * Rank 0 prints a number that depends on all results. */
 #include <mpi.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -34,11 +35,11 @@ static MPI_Request call(const char *kind, int *s, int *r)
     MPI_Request request = MPI_REQUEST_NULL;
     const MPI_Datatype type = MPI_INT;
 /* Blocking or, with an i, nonblocking. */
-#define EITHER(small, Name, Iname, ...)                 \
-    if (!strcmp(kind, small))                           \
-        MPI_##Name(__VA_ARGS__, comm);                  \
-    else if (!strcmp(kind, "i" small))                  \
-        MPI_##Iname(__VA_ARGS__, comm, &request);       \
+#define EITHER(small, Name, Iname, ...)           \
+    if (!strcmp(kind, small))                     \
+        MPI_##Name(__VA_ARGS__, comm);            \
+    else if (!strcmp(kind, "i" small))            \
+        MPI_##Iname(__VA_ARGS__, comm, &request); \
     else
     EITHER("bcast", Bcast, Ibcast, rank == root || root == MPI_ROOT ? s : r, BLOCK, type, root)
     EITHER("reduce", Reduce, Ireduce, s, r, BLOCK, type, sum, root)

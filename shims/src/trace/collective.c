@@ -1,6 +1,7 @@
 /* A reduction whose result differs from the recorded one is a difference, too: a library may combine in the
  * order in which contributions come. */
 #include "trace/collective.h"
+#include "process/communicator.h"
 #include "trace/message.h"
 #include <stdlib.h>
 
@@ -27,35 +28,34 @@ typedef struct side {
     bool large_counts;
 } side;
 
-/* The caller within its communicator. */
-typedef struct place {
-    bool is_inter;
-    int rank, size; /* in its group */
-    int others;     /* ranks of the group that data go to and come from */
-} place;
-
 static const side NOTHING = {.ranks = 0};
 
 /* ---- the program's arguments ---- */
 
-static bool find_place(MPI_Comm comm, place *p)
+static void find_place(ek_traced_collective *p, MPI_Comm comm)
 {
+    const ek_comm_entry *e = ek_process.active ? ek_comm_find(comm) : NULL;
     int is_inter = 0;
+    *p = (ek_traced_collective){.is_known = false};
+    if (e && e->engine) {
+        *p = (ek_traced_collective){true, false, e->rank, e->size, e->size};
+        return;
+    }
     if (comm == ek_handles.comm_null || ek_host.Comm_test_inter(comm, &is_inter) ||
         ek_host.Comm_rank(comm, &p->rank) || ek_host.Comm_size(comm, &p->size))
-        return false;
+        return;
     p->is_inter = is_inter;
     p->others = p->size;
-    return !is_inter || !ek_host.Comm_remote_size(comm, &p->others);
+    p->is_known = !is_inter || !ek_host.Comm_remote_size(comm, &p->others);
 }
 
 /* Of a rooted one: whether the caller is the root, and whether it takes part otherwise. */
-static bool is_root(const ek_arguments *a, const place *p)
+static bool is_root(const ek_arguments *a, const ek_traced_collective *p)
 {
     return p->is_inter ? a->root == MPI_ROOT : a->root == p->rank;
 }
 
-static bool is_leaf(const ek_arguments *a, const place *p)
+static bool is_leaf(const ek_arguments *a, const ek_traced_collective *p)
 {
     return p->is_inter ? a->root >= 0 : a->root != p->rank;
 }
@@ -69,7 +69,7 @@ static side sent_block(const ek_arguments *a) { return single(a->sendbuf, a->sen
 
 static side received_block(const ek_arguments *a) { return single(a->recvbuf, a->recvcount, a->recvtype); }
 
-static side sent_blocks(const ek_arguments *a, const place *p)
+static side sent_blocks(const ek_arguments *a, const ek_traced_collective *p)
 {
     return (side){.ranks = p->others,
                   .buf = a->sendbuf,
@@ -81,7 +81,7 @@ static side sent_blocks(const ek_arguments *a, const place *p)
                   .large_counts = a->large_counts};
 }
 
-static side received_blocks(const ek_arguments *a, const place *p)
+static side received_blocks(const ek_arguments *a, const ek_traced_collective *p)
 {
     return (side){.ranks = p->others,
                   .buf = a->recvbuf,
@@ -99,7 +99,7 @@ static const void *input(const ek_arguments *a)
 }
 
 /* Elements that a rank contributes to MPI_Reduce_scatter. */
-static MPI_Count all_parts(const ek_arguments *a, const place *p)
+static MPI_Count all_parts(const ek_arguments *a, const ek_traced_collective *p)
 {
     MPI_Count all = 0;
     for (int i = 0; a->recvcounts && i < p->size; i++)
@@ -108,7 +108,7 @@ static MPI_Count all_parts(const ek_arguments *a, const place *p)
 }
 
 /* What the rank contributes. In place, blocks that stay where they are, are part of the result. */
-static side contribution(const ek_arguments *a, const place *p)
+static side contribution(const ek_arguments *a, const ek_traced_collective *p)
 {
     bool in_place = a->sendbuf == MPI_IN_PLACE;
     switch (a->kind) {
@@ -121,8 +121,7 @@ static side contribution(const ek_arguments *a, const place *p)
     case EK_KIND_SCAN:
     case EK_KIND_EXSCAN: return single(input(a), a->sendcount, a->sendtype);
     case EK_KIND_GATHER:
-    case EK_KIND_GATHERV:
-        return in_place || (p->is_inter && !is_leaf(a, p)) ? NOTHING : sent_block(a);
+    case EK_KIND_GATHERV: return in_place || (p->is_inter && !is_leaf(a, p)) ? NOTHING : sent_block(a);
     case EK_KIND_ALLGATHER:
     case EK_KIND_ALLGATHERV: return in_place ? NOTHING : sent_block(a);
     case EK_KIND_SCATTER:
@@ -137,13 +136,12 @@ static side contribution(const ek_arguments *a, const place *p)
 }
 
 /* What the rank gets. */
-static side result(const ek_arguments *a, const place *p)
+static side result(const ek_arguments *a, const ek_traced_collective *p)
 {
     switch (a->kind) {
     case EK_KIND_BCAST: return is_leaf(a, p) ? single(a->recvbuf, a->sendcount, a->sendtype) : NOTHING;
     case EK_KIND_REDUCE: return is_root(a, p) ? single(a->recvbuf, a->sendcount, a->sendtype) : NOTHING;
-    case EK_KIND_EXSCAN:
-        return p->rank == 0 ? NOTHING : single(a->recvbuf, a->sendcount, a->sendtype);
+    case EK_KIND_EXSCAN: return p->rank == 0 ? NOTHING : single(a->recvbuf, a->sendcount, a->sendtype);
     case EK_KIND_ALLREDUCE:
     case EK_KIND_SCAN: return single(a->recvbuf, a->sendcount, a->sendtype);
     case EK_KIND_GATHER:
@@ -157,9 +155,9 @@ static side result(const ek_arguments *a, const place *p)
     case EK_KIND_ALLTOALLV:
     case EK_KIND_ALLTOALLW: return received_blocks(a, p);
     case EK_KIND_REDUCE_SCATTER:
-        return a->recvcounts ? single(a->recvbuf, ek_count_at(a->recvcounts, a->large_counts, p->rank),
-                                      a->sendtype)
-                             : NOTHING;
+        return a->recvcounts
+                   ? single(a->recvbuf, ek_count_at(a->recvcounts, a->large_counts, p->rank), a->sendtype)
+                   : NOTHING;
     case EK_KIND_REDUCE_SCATTER_BLOCK: return single(a->recvbuf, a->recvcount, a->sendtype);
     default: return NOTHING;
     }
@@ -191,13 +189,14 @@ static int root_for_all_libraries(const ek_arguments *a)
     return a->root == MPI_PROC_NULL ? EK_TRACE_NO_RANK : a->root == MPI_ROOT ? EK_TRACE_NO_RANK - 1 : a->root;
 }
 
-void ek_trace_collective_begins(const ek_arguments *a)
+void ek_trace_collective_begins(ek_traced_collective *p, const ek_arguments *a)
 {
-    place p;
     ek_trace_message(false, (int)a->kind, root_for_all_libraries(a), 0, NULL);
-    if (a->kind == EK_KIND_BARRIER || !find_place(a->comm, &p))
-        return;
-    side s = contribution(a, &p);
+    if (a->kind != EK_KIND_BARRIER)
+        find_place(p, a->comm);
+    else
+        p->is_known = false; /* it has no data */
+    side s = p->is_known ? contribution(a, p) : NOTHING;
     for (int i = 0; i < s.ranks; i++)
         take_in(false, a->kind, i, block_of(&s, i));
 }
@@ -230,16 +229,20 @@ static void result_later(const ek_arguments *a, const side *s)
     request->result = r;
 }
 
-void ek_trace_collective_over(const ek_arguments *a, int code)
+void ek_trace_collective_over(const ek_traced_collective *p, const ek_arguments *a, int code)
 {
-    place p;
-    if (code || a->kind == EK_KIND_BARRIER || !find_place(a->comm, &p))
+    if (code) {
+        ek_trace_note_failure();
         return;
-    side s = result(a, &p);
-    /* Where no rank sends anything, libraries give one request to many calls. */
-    bool is_alone = p.size == 1 && !p.is_inter;
-    if (a->request && !is_alone && !is_empty(&s))
-        result_later(a, &s);
-    for (int i = 0; !a->request && i < s.ranks; i++)
+    }
+    side s = p->is_known ? result(a, p) : NOTHING;
+    if (a->request) {
+        /* Where no rank sends anything, libraries give one request to many calls. */
+        bool is_alone = p->size == 1 && !p->is_inter;
+        if (s.ranks && !is_alone && !is_empty(&s))
+            result_later(a, &s);
+        return;
+    }
+    for (int i = 0; i < s.ranks; i++)
         take_in(true, a->kind, i, block_of(&s, i));
 }

@@ -7,11 +7,19 @@
 /* Memory that a collective writes. */
 typedef struct ek_traced_result ek_traced_result;
 
+/* The caller within the communicator. */
+typedef struct ek_traced_collective {
+    bool is_known; /* the rest is */
+    bool is_inter;
+    int rank, size; /* in its group */
+    int others;     /* ranks of the group that data go to and come from */
+} ek_traced_collective;
+
 /* Before the call: takes in what this rank contributes. */
-void ek_trace_collective_begins(const ek_arguments *);
+void ek_trace_collective_begins(ek_traced_collective *, const ek_arguments *);
 
 /* After it: takes in the result, or notes that it is taken in when the request is complete. */
-void ek_trace_collective_over(const ek_arguments *, int code);
+void ek_trace_collective_over(const ek_traced_collective *, const ek_arguments *, int code);
 
 /* Takes in the result of a nonblocking one. */
 void ek_trace_result(const ek_traced_result *);

@@ -49,6 +49,18 @@ static void settle(MPI_Request handle, const MPI_Status *status)
         ek_trace_settle(r, status);
 }
 
+/* A call that fails may have ended requests: what is null now is gone. The others stay as they are. */
+static int failed(int code, int count, const MPI_Request *before, const MPI_Request *requests)
+{
+    for (int i = 0; i < count; i++) {
+        ek_traced_request *r = ek_traced_request_of(before[i]);
+        if (r && requests[i] == ek_handles.request_null)
+            ek_traced_request_remove(r);
+    }
+    ek_trace_note_failure();
+    return code;
+}
+
 /* ---- a repetition waits ---- */
 
 /* Waits for what was complete in the recorded run, and notes what became of it. */
@@ -60,8 +72,11 @@ static int await(MPI_Request *request, MPI_Status *status)
     if (is_active && r->is_nowhere && !r->is_cancelled)
         ek_trace_never_complete(r->was_cancelled);
     bool is_inner = is_active && r->receives && r->is_persistent;
+    MPI_Request handle = *request;
     int code = PMPI_Wait(is_inner ? &r->inner : request, s);
-    if (r && !code)
+    if (code)
+        return failed(code, 1, &handle, request);
+    if (r)
         ek_trace_settle(r, s);
     return code;
 }
@@ -69,6 +84,17 @@ static int await(MPI_Request *request, MPI_Status *status)
 static MPI_Status *status_at(MPI_Status *statuses, int index)
 {
     return statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[index];
+}
+
+/* Of a repetition: whether a request stands for another one, or was posted elsewhere. */
+static bool has_substitutes(int count, const MPI_Request *requests)
+{
+    for (int i = 0; i < count; i++) {
+        ek_traced_request *r = ek_traced_request_of(requests[i]);
+        if (r && r->receives && (r->is_persistent || r->is_nowhere))
+            return true;
+    }
+    return false;
 }
 
 static int await_all(int count, MPI_Request *requests, MPI_Status *statuses)
@@ -88,8 +114,9 @@ int ek_traced_wait(MPI_Request *request, MPI_Status *status)
     MPI_Status own, *s = status == MPI_STATUS_IGNORE ? &own : status;
     MPI_Request handle = *request;
     int code = PMPI_Wait(request, s);
-    if (!code)
-        settle(handle, s);
+    if (code)
+        return failed(code, 1, &handle, request);
+    settle(handle, s);
     return code;
 }
 
@@ -102,7 +129,9 @@ int ek_traced_test(MPI_Request *request, int *flag, MPI_Status *status)
     MPI_Status own, *s = status == MPI_STATUS_IGNORE ? &own : status;
     MPI_Request handle = *request;
     int code = PMPI_Test(request, flag, s);
-    if (!code && ek_trace_note_flag(EK_CHOICE_TEST, *flag))
+    if (code)
+        return failed(code, 1, &handle, request);
+    if (ek_trace_note_flag(EK_CHOICE_TEST, *flag))
         settle(handle, s);
     return code;
 }
@@ -116,15 +145,16 @@ static void settle_all(const before *b, const MPI_Status *statuses)
 
 int ek_traced_waitall(int count, MPI_Request *requests, MPI_Status *statuses)
 {
-    if (ek_trace_replays())
+    if (ek_trace_replays() && has_substitutes(count, requests))
         return await_all(count, requests, statuses);
     if (!ek_traced_requests_exist())
         return PMPI_Waitall(count, requests, statuses);
     BEFORE(b, count, requests);
     MPI_Status *s = statuses == MPI_STATUSES_IGNORE ? b.statuses : statuses;
     int code = PMPI_Waitall(count, requests, s);
-    if (!code)
-        settle_all(&b, s);
+    if (code)
+        return failed(code, b.count, b.handles, requests);
+    settle_all(&b, s);
     return code;
 }
 
@@ -137,7 +167,9 @@ int ek_traced_testall(int count, MPI_Request *requests, int *flag, MPI_Status *s
     BEFORE(b, count, requests);
     MPI_Status *s = statuses == MPI_STATUSES_IGNORE ? b.statuses : statuses;
     int code = PMPI_Testall(count, requests, flag, s);
-    if (!code && ek_trace_note_flag(EK_CHOICE_TESTALL, *flag))
+    if (code)
+        return failed(code, b.count, b.handles, requests);
+    if (ek_trace_note_flag(EK_CHOICE_TESTALL, *flag))
         settle_all(&b, s);
     return code;
 }
@@ -173,7 +205,8 @@ int ek_traced_waitany(int count, MPI_Request *requests, int *index, MPI_Status *
     BEFORE(b, count, requests);
     MPI_Status own, *s = status == MPI_STATUS_IGNORE ? &own : status;
     int code = PMPI_Waitany(count, requests, index, s);
-    return code ? code : note_any(EK_CHOICE_WAITANY, b.handles[*index < 0 ? 0 : *index], *index, s);
+    return code ? failed(code, b.count, b.handles, requests)
+                : note_any(EK_CHOICE_WAITANY, b.handles[*index < 0 ? 0 : *index], *index, s);
 }
 
 int ek_traced_testany(int count, MPI_Request *requests, int *index, int *flag, MPI_Status *status)
@@ -189,7 +222,7 @@ int ek_traced_testany(int count, MPI_Request *requests, int *index, int *flag, M
     MPI_Status own, *s = status == MPI_STATUS_IGNORE ? &own : status;
     int code = PMPI_Testany(count, requests, index, flag, s);
     if (code)
-        return code;
+        return failed(code, b.count, b.handles, requests);
     if (*flag)
         return note_any(EK_CHOICE_TESTANY, b.handles[*index < 0 ? 0 : *index], *index, s);
     ek_trace_miss();
@@ -246,7 +279,8 @@ int ek_traced_waitsome(int count, MPI_Request *requests, int *completed, int *in
     BEFORE(b, count, requests);
     MPI_Status *s = statuses == MPI_STATUSES_IGNORE ? b.statuses : statuses;
     int code = PMPI_Waitsome(count, requests, completed, indices, s);
-    return code ? code : note_some(EK_CHOICE_WAITSOME, &b, *completed, indices, s);
+    return code ? failed(code, b.count, b.handles, requests)
+                : note_some(EK_CHOICE_WAITSOME, &b, *completed, indices, s);
 }
 
 int ek_traced_testsome(int count, MPI_Request *requests, int *completed, int *indices, MPI_Status *statuses)
@@ -257,7 +291,7 @@ int ek_traced_testsome(int count, MPI_Request *requests, int *completed, int *in
     MPI_Status *s = statuses == MPI_STATUSES_IGNORE ? b.statuses : statuses;
     int code = PMPI_Testsome(count, requests, completed, indices, s);
     if (code)
-        return code;
+        return failed(code, b.count, b.handles, requests);
     if (*completed)
         return note_some(EK_CHOICE_TESTSOME, &b, *completed, indices, s);
     ek_trace_miss();

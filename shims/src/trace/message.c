@@ -75,8 +75,10 @@ void ek_trace_receive_matched(ek_traced_receive *r, MPI_Status **status)
 void ek_trace_received(const ek_traced_receive *r, int code, const void *buf, MPI_Datatype type)
 {
     size_t size;
-    if (code)
+    if (code) {
+        ek_trace_note_failure();
         return;
+    }
     if (r->is_wild)
         ek_trace_matched(r->number, r->status->MPI_SOURCE, r->status->MPI_TAG);
     received(r->status, ek_trace_is_plain(type, &size) ? buf : NULL);

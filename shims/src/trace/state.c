@@ -31,3 +31,11 @@ void ek_trace_note_unpromised(const char *name)
     if (ek_trace.mode == EK_TRACE_MODE_RECORDS && !ek_depth && !ek_trace_depth)
         ek_trace_unpromised(name);
 }
+
+void ek_trace_note_failure(void)
+{
+    static bool is_noted;
+    if (!is_noted)
+        ek_trace_unpromised("a call that failed");
+    is_noted = true;
+}

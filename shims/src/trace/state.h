@@ -42,6 +42,9 @@ static inline bool ek_trace_replays(void) { return ek_trace.mode == EK_TRACE_MOD
 /* Notes, while a trace is written, that the program calls a function after which equality is not promised. */
 void ek_trace_note_unpromised(const char *name);
 
+/* Notes that a call has failed: the result of an error is not recorded. */
+void ek_trace_note_failure(void);
+
 /* The ranks of the trace and of this library: MPI_PROC_NULL has another number in each. */
 static inline int ek_trace_rank_of(int source) { return source == MPI_PROC_NULL ? EK_TRACE_NO_RANK : source; }
 static inline int ek_trace_source_of(int rank) { return rank == EK_TRACE_NO_RANK ? MPI_PROC_NULL : rank; }

@@ -368,9 +368,9 @@ fn tell_at_the_start(replayer: &Replayer, rank: u32) {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ek_trace_call_begins(name: *const c_char, asks: bool) {
     let shared = shared();
-    // SAFETY: a terminated string that is never changed, by the interface.
-    shared.name = unsafe { CStr::from_ptr::<'static>(name) }.to_str().unwrap_or("MPI");
     if let Tracing::Replays(replayer) = &shared.tracing {
+        // SAFETY: a terminated string that is never changed, by the interface.
+        shared.name = unsafe { CStr::from_ptr::<'static>(name) }.to_str().unwrap_or("MPI");
         let begins = replayer.call_begins(shared.name, asks);
         checked(shared, begins);
     }

@@ -4,9 +4,9 @@
 //! number of bytes, and, if the elements lie in a row, the bytes themselves. Of data with holes, and of data
 //! that may be in a device's memory, only the first three.
 //!
-//! Of each collective, the hash of what was sent takes in its kind, its root, and then, like messages, the blocks
-//! that the rank contributes; that of what was received the blocks that it gets. The kind stands in the place of
-//! the rank, the number of the block in that of the tag.
+//! Of each collective, the hash of what was sent takes in its kind, its root, and then, like messages, the
+//! blocks that the rank contributes; that of what was received the blocks that it gets. The kind stands in
+//! the place of the rank, the number of the block in that of the tag.
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 

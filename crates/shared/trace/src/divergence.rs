@@ -47,7 +47,12 @@ pub enum Divergence {
         what: &'static str,
     },
     /// The program has sent or received something else. At least one of the pairs is there.
-    #[error("what the program has {}{}: {}", data(*sent, *received), where_(*from, *to), hashes(*sent, *received))]
+    #[error(
+        "what the program has {data}{}: {hashes}",
+        where_(*from, *to),
+        data = data(*sent, *received),
+        hashes = hashes(*sent, *received)
+    )]
     OtherData {
         /// The first call that may differ.
         from: u64,
