@@ -2,7 +2,8 @@
  * order in which contributions come. */
 #include "trace/collective.h"
 #include "process/communicator.h"
-#include "trace/message.h"
+#include "trace/data.h"
+#include "trace/request.h"
 #include <stdlib.h>
 
 /* Elements at one place. */

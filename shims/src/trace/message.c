@@ -1,18 +1,10 @@
 #include "trace/message.h"
-#include "host/datatype.h"
 #include "trace/collective.h"
+#include "trace/data.h"
 #include <limits.h>
 #include <stdlib.h>
 
 /* ---- hashes ---- */
-
-bool ek_trace_is_plain(MPI_Datatype type, size_t *size)
-{
-    ek_type scratch;
-    const ek_type *t = ek_process.has_devices ? NULL : ek_type_of(type, &scratch);
-    *size = t ? (size_t)t->layout.size : 0;
-    return t && t->predefined && t->contiguous;
-}
 
 void ek_trace_send(const void *buf, MPI_Count count, MPI_Datatype type, int dest, int tag)
 {

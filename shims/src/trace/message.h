@@ -4,9 +4,6 @@
 #define EK_TRACE_MESSAGE_H
 #include "trace/request.h"
 
-/* Whether the elements are predefined ones that lie in a row, in memory that may be read. Their size. */
-bool ek_trace_is_plain(MPI_Datatype, size_t *size);
-
 /* Before a send of any kind. */
 void ek_trace_send(const void *buf, MPI_Count count, MPI_Datatype, int dest, int tag);
 

@@ -19,6 +19,7 @@ use std::ffi::{CStr, c_char};
 use std::io::Write;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// What is done with a trace.
 #[repr(C)]
@@ -118,6 +119,9 @@ fn say(rank: u32, sentence: &str) {
     let _ = std::io::stderr().write_all(line.as_bytes());
 }
 
+/// How long a rank that only has received something else leaves the word to the one that has sent it.
+const CAUSE_MAY_SPEAK: Duration = Duration::from_secs(1);
+
 fn stop(shared: &mut Shared, why: &Divergence) -> ! {
     let Tracing::Replays(replayer) = &shared.tracing else { unreachable!("only a repetition differs") };
     let mut text = format!("the repetition stops: {why}.");
@@ -129,6 +133,10 @@ fn stop(shared: &mut Shared, why: &Divergence) -> ! {
         }
     }
     say(shared.rank, &text);
+    if matches!(why, Divergence::OtherData { sent: None, .. }) {
+        // Another rank has sent something else. It may name the cause before the launcher ends it.
+        std::thread::sleep(CAUSE_MAY_SPEAK);
+    }
     if let Some(stop) = shared.stop {
         stop();
     }
