@@ -2,7 +2,7 @@
  *
  *     replayed_collectives KIND WHO N [inter|same]
  *
- * KIND: a function's name without MPI_, blocking or nonblocking, in small letters ("allreduce",
+ * KIND: a function's name without MPI_, blocking or nonblocking, in lower case ("allreduce",
  * "ialltoallw"). It is called three times, with other buffers each time; nonblocking ones are waited for in
  * another order. In the second call, rank WHO contributes numbers that are N larger than otherwise; WHO -1:
  * the operator adds N. `inter`: between the two halves of the ranks. `same`: each call is waited for at once.
