@@ -35,6 +35,9 @@ FORGOTTEN_RANK = "with PID 0"
 # What the launcher of Open MPI 5 now and then says before it has started any rank.
 NOT_STARTED = "The PMIx server's listener thread failed to start"
 
+# The exit code of a repetition that cannot go on.
+STOPPED = 120
+
 
 @dataclasses.dataclass
 class Mpi:
@@ -162,6 +165,11 @@ class Mpi:
         if "venv" not in (self.mpirun or ""):
             return {}
         return {"PATH": f"{Path(self.mpirun).parent}:{os.environ['PATH']}"}
+
+
+def has_stopped(mpi, outcome):
+    """Whether a repetition has stopped. MPICH's launcher kills the other ranks, and combines the codes of all."""
+    return outcome.code == STOPPED if mpi.family == "openmpi" else outcome.code not in (0, None)
 
 
 def words(program):
