@@ -168,7 +168,7 @@ class Mpi:
 
 
 def has_stopped(mpi, outcome):
-    """Whether a repetition has stopped. MPICH's launcher kills the other ranks, and combines the codes of all."""
+    """Whether a repetition has stopped. MPICH's launcher kills the other ranks, and combines all codes."""
     return outcome.code == STOPPED if mpi.family == "openmpi" else outcome.code not in (0, None)
 
 
