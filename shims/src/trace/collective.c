@@ -37,7 +37,6 @@ static void find_place(ek_traced_collective *p, MPI_Comm comm)
 {
     const ek_comm_entry *e = ek_process.active ? ek_comm_find(comm) : NULL;
     int is_inter = 0;
-    *p = (ek_traced_collective){.is_known = false};
     if (e && e->engine) {
         *p = (ek_traced_collective){true, false, e->rank, e->size, e->size};
         return;
@@ -193,10 +192,9 @@ static int root_for_all_libraries(const ek_arguments *a)
 void ek_trace_collective_begins(ek_traced_collective *p, const ek_arguments *a)
 {
     ek_trace_message(false, (int)a->kind, root_for_all_libraries(a), 0, NULL);
-    if (a->kind != EK_KIND_BARRIER)
+    *p = (ek_traced_collective){.is_known = false};
+    if (a->kind != EK_KIND_BARRIER) /* that has no data */
         find_place(p, a->comm);
-    else
-        p->is_known = false; /* it has no data */
     side s = p->is_known ? contribution(a, p) : NOTHING;
     for (int i = 0; i < s.ranks; i++)
         take_in(false, a->kind, i, block_of(&s, i));
