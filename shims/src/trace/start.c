@@ -66,7 +66,7 @@ void ek_traces_finish(void)
 
 /* A rank may stop while others are here already. If a rank exits while others are in the host's MPI_Finalize,
  * and one that dies with it is not, mpirun of Open MPI 4.1 with PMIx 4.2 uses memory that it has freed: it
- * crashes or waits for ever (12% of runs; 50% if the rank calls MPI_Abort). */
+ * crashes or waits for ever (one run in ten; one in two if the rank calls MPI_Abort). */
 void ek_traces_leave(void)
 {
     if (!has_repeated)
