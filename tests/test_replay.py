@@ -154,6 +154,7 @@ def test_the_command_starts_the_recorded_run_again(openmpi4, tmp_path):
     again = processes.run([str(EVENKEEL), "replay", str(tmp_path / "t")], environment=environment).ok()
     assert again.out == recorded
     shown = processes.run([str(EVENKEEL), "replay", str(tmp_path / "t"), "--dry-run"]).ok().out
+    assert "--trace " not in shown
     assert shown.startswith(f"evenkeel run --replay {tmp_path / 't'} -n {RANKS}") and "master 60" in shown
     start = json.loads((tmp_path / "t" / "run.json").read_text())
     assert start["program"][1:] == list(map(str, MASTER))

@@ -21,7 +21,7 @@ pub fn replay(arguments: &ReplayArguments) -> Result<Outcome, CommandError> {
     let given = match &arguments.options {
         Some(given) => shell_words::split(given)
             .map_err(|_| LaunchError::LauncherArguments { arguments: given.clone() })?,
-        None => start.options,
+        None => without_files_of_the_run(start.options),
     };
     let program = if arguments.program.is_empty() { start.program } else { arguments.program.clone() };
     let mut words = vec!["run".into(), format!("--{}", options::REPLAY.name), folder.display().to_string()];
@@ -37,4 +37,33 @@ pub fn replay(arguments: &ReplayArguments) -> Result<Outcome, CommandError> {
     let own = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("evenkeel"));
     let why = Command::new(&own).args(words).current_dir(directory).exec();
     Err(LaunchError::Exec { launcher: own, why: why.to_string() }.into())
+}
+
+/// The options of a recorded run but `--trace` and `--report`: a repetition must not replace what the run has
+/// written.
+fn without_files_of_the_run(options: Vec<String>) -> Vec<String> {
+    let written = [options::TRACE.name, options::REPORT.name].map(|name| format!("--{name}"));
+    let mut kept = Vec::new();
+    let mut words = options.into_iter();
+    while let Some(word) = words.next() {
+        if written.contains(&word) {
+            words.next();
+        } else if !written.iter().any(|option| word.starts_with(&format!("{option}="))) {
+            kept.push(word);
+        }
+    }
+    kept
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_files_of_the_run;
+
+    #[test]
+    fn a_repetition_does_not_write_what_the_run_has_written() {
+        let words = |line: &str| line.split(' ').map(String::from).collect::<Vec<_>>();
+        let given =
+            words("--trace t -n 4 --report=r.json --trace-checks 1 --report r.html --trace=u --quiet");
+        assert_eq!(without_files_of_the_run(given), words("-n 4 --trace-checks 1 --quiet"));
+    }
 }
