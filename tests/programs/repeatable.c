@@ -5,6 +5,8 @@
  *     repeatable killed ANSWERS           the same for ever; rank 2 kills itself after so many answers
  *     repeatable limited TASKS            as master, and files may not grow beyond 100 KiB
  *     repeatable peculiar N               rank 1 sends N as its third message
+ *     repeatable gaps STRUCTURE           rank 1 sends bytes that differ in each run, and no rank uses them:
+ *                                         those of a long double, and if STRUCTURE is 1 of a structure
  *     repeatable draws MORE               clocks and random numbers of the C library, MORE of them than usual
  *     repeatable unpromised window        what a trace does not hold
  *     repeatable unpromised threads
@@ -390,6 +392,28 @@ static void peculiar(int peculiarity)
     }
 }
 
+/* Bytes as they are on the stack, in the gaps of structures, or behind the ten that a long double has. */
+static void gaps(int wants_structure)
+{
+    struct {
+        char first;
+        long number;
+    } structure;
+    long double number = 1;
+    for (int i = 0; i < 3; i++) {
+        struct timespec now;
+        syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &now);
+        if (sizeof number == 16)
+            memcpy((char *)&number + 10, &now.tv_nsec, 4);
+        memcpy((char *)&structure + 1, &now.tv_nsec, 4);
+        structure.first = 'x', structure.number = i;
+        MPI_Bcast(&number, 1, MPI_LONG_DOUBLE, 1, MPI_COMM_WORLD);
+        if (i == 1 && wants_structure)
+            MPI_Bcast(&structure, sizeof structure, MPI_BYTE, 1, MPI_COMM_WORLD);
+        mix((uint64_t)number + (uint64_t)structure.number);
+    }
+}
+
 /* What the C library gives that differs in each run. */
 static void draw(void)
 {
@@ -486,6 +510,8 @@ int main(int argc, char **argv)
         random_receives((unsigned)atoi(argv[2]), atoi(argv[3]));
     } else if (argc > 2 && !strcmp(argv[1], "peculiar")) {
         peculiar(atoi(argv[2]));
+    } else if (argc > 2 && !strcmp(argv[1], "gaps")) {
+        gaps(atoi(argv[2]));
     } else if (argc > 2 && !strcmp(argv[1], "draws")) {
         draws(atoi(argv[2]));
     } else if (argc > 2 && !strcmp(argv[1], "unpromised")) {

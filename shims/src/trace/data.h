@@ -5,7 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Whether the elements are predefined ones that lie in a row, in memory that may be read. Their size. */
+/* Whether the elements are predefined ones that lie in a row without gaps, in memory that may be read. Their
+ * size. */
 bool ek_trace_is_plain(MPI_Datatype, size_t *size);
 
 #endif

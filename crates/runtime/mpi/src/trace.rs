@@ -84,6 +84,8 @@ struct Shared {
     told: bool,
     /// The program has asked the C library for more than the recorded run did, and this has been told.
     told_more: bool,
+    /// It has told of other data, and goes on.
+    told_difference: bool,
 }
 
 struct OneThread<T>(UnsafeCell<T>);
@@ -98,6 +100,7 @@ static SHARED: OneThread<Shared> = OneThread(UnsafeCell::new(Shared {
     stop: None,
     told: false,
     told_more: false,
+    told_difference: false,
 }));
 
 fn shared() -> &'static mut Shared {
@@ -147,6 +150,18 @@ fn checked<T>(shared: &mut Shared, result: Result<T, Divergence>) -> T {
     match result {
         Ok(value) => value,
         Err(why) => stop(shared, &why),
+    }
+}
+
+/// The end of a call: stops, or only tells of other data, as the user wishes.
+fn compared(shared: &mut Shared, result: Result<(), Divergence>) {
+    let Err(why) = result else { return };
+    if !matches!(why, Divergence::OtherData { .. }) || options::REPLAY_DIFFERENCES.get() != "tell" {
+        stop(shared, &why);
+    }
+    if !shared.told_difference {
+        shared.told_difference = true;
+        say(shared.rank, &format!("{why}; the repetition goes on, as --replay-differences says"));
     }
 }
 
@@ -396,7 +411,7 @@ pub extern "C" fn ek_trace_call_over() {
         }
         Tracing::Replays(replayer) => {
             let over = replayer.call_over();
-            checked(shared, over);
+            compared(shared, over);
         }
     }
 }
@@ -626,7 +641,7 @@ pub extern "C" fn ek_trace_finish() {
         Tracing::Replays(replayer) => {
             let finished = replayer.finish();
             shared.tracing = Tracing::Replays(replayer);
-            checked(shared, finished);
+            compared(shared, finished);
             shared.tracing = Tracing::Off;
         }
     }

@@ -106,6 +106,13 @@ options! {
     /// Repeat the run whose trace is in a folder. `evenkeel replay` sets it.
     REPLAY { name: "replay", env: "EVENKEEL_REPLAY", default: "", values: "DIRECTORY" }
 
+    /// What a repetition does where the program has sent or received other data than in the recorded run.
+    /// `stop`: it ends. `tell`: it says so once and goes on, as long as the choices fit. That helps with
+    /// programs that send bytes which they have never written, such as the gaps of structures.
+    REPLAY_DIFFERENCES {
+        name: "replay-differences", env: "EVENKEEL_REPLAY_DIFFERENCES", default: "stop", values: "stop|tell"
+    }
+
     /// Whether ranks may read large messages directly from another rank's memory (process_vm_readv). `auto`
     /// tries it at the start of the run. `off` never does it.
     CMA { name: "cma", env: "EVENKEEL_CMA", default: "auto", values: "auto|off" }
