@@ -85,6 +85,17 @@ def with_token(token):
     return found
 
 
+def described(token):
+    """A line for each process with the token: its state, where it waits in the kernel, its command line."""
+    lines = []
+    for pid, command in with_token(token).items():
+        with contextlib.suppress(OSError):
+            state = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
+            waits = Path(f"/proc/{pid}/wchan").read_text()
+            lines.append(f"process {pid} {state} {waits} {command[:200]}")
+    return "\n".join(lines)
+
+
 def kill(pid):
     with contextlib.suppress(ProcessLookupError):
         os.kill(pid, signal.SIGKILL)
@@ -137,9 +148,11 @@ def run(line, timeout=HUNG_S, report=None, watch=None, environment=None):
         code = process.returncode
     except subprocess.TimeoutExpired:
         code = None
+        running = described(token)
         kill_all(token)
         process.kill()
         out, err = process.communicate()
+        err += f"\nAfter {timeout} s there were still:\n{running}"
     except BaseException:
         kill_all(token)
         raise
