@@ -60,9 +60,9 @@ def test_a_root_that_does_not_come_is_named_alone(library):
         "until=/",  # it exists, but the victim is stopped
         "how=stop",
         kind="missing",
-        pattern="^Rank 3 has not called MPI_Bcast on world",
+        pattern="^Rank 3 has not called MPI_Bcast on world.* 3 others wait.*stopped",
     )
-    assert "3 others wait" in finding["sentence"] and "stopped (SIGSTOP)" in finding["sentence"]
+    assert "stopped (SIGSTOP)" in finding["sentence"]
     assert not seen["deadlock"]
 
 
@@ -76,11 +76,9 @@ def test_it_is_said_what_the_missing_rank_does(library, how, words):
         f"how={how}",
         "until=",
         kind="missing",
-        pattern=re.escape(f"outside MPI, {words}"),
+        pattern=rf"^Rank 2 has not called MPI_Allreduce on .*, in which 3 .*outside MPI, {re.escape(words)}",
     )
-    assert finding["sentence"].startswith(
-        "Rank 2 has not called MPI_Allreduce on world (4 ranks), in which 3"
-    )
+    assert finding["ranks"] == [2]
     others = [rank for rank in seen["ranks"] if rank["rank"] != 2]
     assert all(rank["call"]["name"] == "MPI_Allreduce" for rank in others)
     assert all(rank["call"]["waits_for"] == [2] and rank["call"]["seconds"] > 0 for rank in others)
