@@ -106,11 +106,33 @@ def test_of_ranks_that_die_on_several_hosts_the_first_is_named(running, victim, 
 
 
 @contextlib.contextmanager
-def started_for_good(rig, mpi, program):
+def started_for_good(rig, mpi, program, **options):
     """A program whose launcher leaves the job alone when processes end, and may not end itself."""
-    options = KEEP_JOB_AFTER_DEATH["openmpi"]
-    with ended_if_it_hangs(rig, start(rig, mpi, program, with_agents(mpi), options)) as process:
+    environment, keep = with_agents(mpi, **options), KEEP_JOB_AFTER_DEATH["openmpi"]
+    with ended_if_it_hangs(rig, start(rig, mpi, program, environment, keep)) as process:
         yield process
+
+
+def test_a_death_is_named_before_a_later_one_also_if_its_agent_is_slow_to_tell(clean, openmpi4):
+    """Rank 3 dies while the cable of its host is pulled, rank 4 dies later on another host: 3 is named.
+
+    The other agents wait for the answer of that host as long as it does not count as lost.
+    """
+    program = [openmpi4.build("killed_rank.c"), "victim=-1"]
+    with started_for_good(clean, openmpi4, program, EVENKEEL_NODE_PATIENCE_MS="20000") as process:
+        wait_for_agents(clean)
+        read_lines(process.stderr, "RUNNING")
+        pids = {rank: pid for host in range(4) for rank, pid in ranks_on(clean, host).items()}
+        clean[1].unplug()
+        try:
+            os.kill(pids[3], signal.SIGKILL)
+            time.sleep(0.5)
+            os.kill(pids[4], signal.SIGKILL)
+            time.sleep(5.5)
+        finally:
+            clean[1].plug_in()
+        said = read_lines(process.stderr, "ending this job", 4)  # one sentence on each host
+    assert set(re.findall(r"rank (\d) on h\d has died", said)) == {"3"}, said
 
 
 @pytest.mark.parametrize("victim", [1, 4])

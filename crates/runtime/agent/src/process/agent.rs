@@ -71,7 +71,7 @@ impl Agent {
             liveness: NodeLiveness::new(setup.nodes.len(), patience, Instant::now()),
             traffic: Traffic::begin(),
             ranks: LocalRanks::new(world, &setup.here).map_err(AgentError::NoWatch)?,
-            first_death: FirstDeath::new(setup.nodes.len(), patience / 4),
+            first_death: FirstDeath::new(setup.nodes.len()),
             refusals: Refusals::default(),
             has_complained: false,
             setup,
@@ -93,8 +93,14 @@ impl Agent {
             if polls % PIPE_EVERY == 0 {
                 moved |= self.read_pipe()?;
             }
+            let now = Instant::now();
+            if self.liveness.is_check_due(now) {
+                self.check_liveness(now);
+            }
+            if self.first_death.is_pending() {
+                self.tell_first_death();
+            }
             if moved {
-                let now = Instant::now();
                 if std::mem::take(&mut was_idle) {
                     idle.record_gap(now.duration_since(last_event));
                 }
@@ -170,22 +176,25 @@ impl Agent {
                 return Ok(());
             }
         };
-        self.liveness.heard_from(from.index(), Instant::now());
+        self.liveness.heard_from(from.index());
         match message {
             Message::Ping => self.outgoing.push((from, Message::Pong)),
             Message::Pong => {}
             Message::RankDied(death) => {
                 self.see_deaths(); // what has happened here so far did not follow from that death
-                self.first_death.hear(death, Instant::now());
+                self.first_death.hear(from.index(), death);
                 self.outgoing.push((from, Message::DeathHeard));
             }
             Message::DeathHeard => self.first_death.answered(from.index()),
             Message::FirstDeath(rank) => {
-                if let Some(rank) = self.first_death.settle(rank, Instant::now()) {
+                if let Some(rank) = self.first_death.settle(rank) {
                     self.world.status().report_dead_rank(rank);
                 }
             }
-            Message::Leaving => self.liveness.set_left(from.index()),
+            Message::Leaving => {
+                self.liveness.set_left(from.index());
+                self.first_death.answered(from.index());
+            }
             Message::OfCommunicator { communicator, content } => {
                 self.communicators.receive(from, communicator, content, &mut self.outgoing)?;
             }
@@ -244,18 +253,15 @@ impl Agent {
             return Ok(());
         }
         self.communicators.drop_finished();
-        let mut awaited = self.communicators.awaited_nodes();
-        awaited.retain(|node| *node != self.setup.node as usize);
-        self.check_liveness(&awaited);
+        let waits_for_nodes = self.check_liveness(Instant::now());
         self.send_outgoing();
         self.tell_of_refusals();
         // From here on nothing may be polled, or what has come would be slept over.
         let Some(network) = self.network.arm() else { return Ok(()) };
-        let may_wait = awaited.is_empty() && !self.first_death.is_pending();
-        let longest = match (self.network.must_be_called(), may_wait) {
+        let longest = match (self.network.must_be_called(), waits_for_nodes) {
             (true, _) => Some(CALL_INTERVAL),
-            (false, false) => Some(self.liveness.check_interval()),
-            (false, true) => None,
+            (false, true) => Some(self.liveness.check_interval()),
+            (false, false) => None,
         };
         let descriptors = [network, self.pipe.descriptor().unwrap_or(-1), self.ranks.descriptor()];
         let [_network, pipe, end] = wait_for_any(descriptors, longest);
@@ -268,15 +274,26 @@ impl Agent {
         Ok(())
     }
 
-    /// Asks nodes that are waited for and silent for a sign of life, and reports those that are lost.
-    fn check_liveness(&mut self, awaited: &[usize]) {
-        for verdict in self.liveness.check(Instant::now(), |node| awaited.contains(&node)) {
+    /// Asks nodes that are waited for and silent for a sign of life, and reports those that are lost. Returns
+    /// whether any node is waited for.
+    fn check_liveness(&mut self, now: Instant) -> bool {
+        let mut awaited = self.communicators.awaited_nodes();
+        awaited.retain(|node| *node != self.setup.node as usize);
+        awaited.extend(self.first_death.awaited());
+        for verdict in self.liveness.check(now, |node| awaited.contains(&node)) {
             match verdict {
                 Verdict::Ask(node) => self.outgoing.push((NodeId(node as u32), Message::Ping)),
-                Verdict::Silent(node) => self.report_lost(node, NodeLoss::Silent),
-                Verdict::Unreachable(node) => self.report_lost(node, NodeLoss::Unreachable),
+                Verdict::Silent(node) => self.lose(node, NodeLoss::Silent),
+                Verdict::Unreachable(node) => self.lose(node, NodeLoss::Unreachable),
             }
         }
+        !awaited.is_empty()
+    }
+
+    /// A node that is waited for is lost.
+    fn lose(&mut self, node: usize, loss: NodeLoss) {
+        self.first_death.answered(node);
+        self.report_lost(node, loss);
     }
 
     /// Tells the ranks here that a node is lost, unless a rank has died: then the job ends because of that,
@@ -290,7 +307,6 @@ impl Agent {
     }
 
     /// Takes the deaths of ranks here. The first one that follows from no other loss is told to all agents.
-    /// When they have agreed which rank died first, the ranks here are told.
     fn see_deaths(&mut self) {
         for death in self.ranks.take_deaths() {
             tracing::warn!(rank = death.rank, "a rank of this node has died");
@@ -300,12 +316,17 @@ impl Agent {
             if self.world.status().lost_node().is_some() {
                 continue; // the launcher or evenkeel ends the job because of that node
             }
-            let others: Vec<usize> = self.other_nodes().collect();
-            if self.first_death.see(death, others.into_iter(), Instant::now()) {
+            let others: Vec<usize> =
+                self.other_nodes().filter(|node| !self.liveness.is_gone(*node)).collect();
+            if self.first_death.see(death, others.into_iter()) {
                 self.tell_others(&Message::RankDied(death));
             }
         }
-        if let Some(rank) = self.first_death.verdict(Instant::now()) {
+    }
+
+    /// Tells the ranks here and the other agents which rank died first, once that is known.
+    fn tell_first_death(&mut self) {
+        if let Some(rank) = self.first_death.verdict() {
             self.world.status().report_dead_rank(rank);
             self.tell_others(&Message::FirstDeath(rank));
         }

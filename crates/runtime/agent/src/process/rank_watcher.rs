@@ -92,7 +92,8 @@ fn watch(ends: &Ends, processes: Vec<WatchedProcess>) {
         // SAFETY: room for as many events as are asked for.
         let count =
             unsafe { libc::epoll_wait(ends.processes.as_raw_fd(), events.as_mut_ptr(), AT_ONCE as i32, -1) };
-        let seen_ns = seen_at(time_of_day_ns(), delay.so_far_ns().saturating_sub(before_ns), last_ns);
+        let (now_ns, delay_ns) = at_one_time(time_of_day_ns, || delay.so_far_ns());
+        let seen_ns = seen_at(now_ns, delay_ns.saturating_sub(before_ns), last_ns);
         last_ns = seen_ns;
         for event in &events[..usize::try_from(count).unwrap_or(0)] {
             let place = event.u64 as usize;
@@ -107,6 +108,19 @@ fn watch(ends: &Ends, processes: Vec<WatchedProcess>) {
 /// looked last. A part of that delay may lie before the end, which came after all that were seen earlier.
 fn seen_at(now_ns: u64, delay_ns: u64, last_ns: u64) -> u64 {
     now_ns.saturating_sub(delay_ns).max(last_ns)
+}
+
+/// The time, and the delay until then: without one in between.
+fn at_one_time(time: impl Fn() -> u64, delay: impl Fn() -> u64) -> (u64, u64) {
+    let mut before_ns = delay();
+    loop {
+        let now_ns = time();
+        let delay_ns = delay();
+        if delay_ns == before_ns {
+            return (now_ns, delay_ns);
+        }
+        before_ns = delay_ns;
+    }
 }
 
 /// # Safety
@@ -142,6 +156,14 @@ mod tests {
         assert_eq!(taken.iter().map(|(place, _)| *place).collect::<Vec<_>>(), [2, 0, 3, 1]);
         assert!(taken.is_sorted_by_key(|(_, seen_ns)| *seen_ns), "{taken:?}");
         assert_eq!(watcher.take(), []);
+    }
+
+    #[test]
+    fn a_delay_between_two_looks_makes_for_another_look() {
+        let delays = std::cell::RefCell::new([5, 9, 9].into_iter());
+        let times = std::cell::RefCell::new([100, 104].into_iter());
+        let seen = at_one_time(|| times.borrow_mut().next().unwrap(), || delays.borrow_mut().next().unwrap());
+        assert_eq!(seen, (104, 9));
     }
 
     #[test]

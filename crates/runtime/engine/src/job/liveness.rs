@@ -81,14 +81,15 @@ impl Node {
     /// Returns whether this node's agent says which rank died. Agents ask each other first: a launcher kills
     /// ranks of all nodes when one has died, and those are not to be named.
     ///
-    /// An agent that has given no answer for as long as nodes may be silent is not waited for any more.
+    /// An agent waits for the others as long as nodes may be silent. One that has given no answer for twice as
+    /// long is not waited for any more.
     fn is_left_to_the_agent(&self) -> bool {
         let Some(link) = self.agent() else { return false };
         let now = clock::monotonic_ns().max(1);
         let first = self.death_seen_ns.compare_exchange(0, now, Ordering::Relaxed, Ordering::Relaxed);
         let since = first.map_or_else(|earlier| earlier, |_| now);
-        let patience_ms = evenkeel_options::NODE_PATIENCE_MS.get().parse().unwrap_or(2000);
-        !link.agent.is_dead() && now.saturating_sub(since) < patience_ms * 1_000_000
+        let patience_ms: u64 = evenkeel_options::NODE_PATIENCE_MS.get().parse().unwrap_or(2000);
+        !link.agent.is_dead() && now.saturating_sub(since) < patience_ms.saturating_mul(2_000_000)
     }
 
     /// Ends this process with an error message if one of the processes with these local ranks has died, or
