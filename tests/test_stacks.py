@@ -1,5 +1,6 @@
 """`evenkeel where --stacks`: of planted hangs the right rank and the right function of the program are named;
-the job does not notice. `evenkeel run --timeout`: a job that hangs says so, and nothing is left of it."""
+the job does not notice. `evenkeel run --timeout` and `--deadlock`: a job that hangs says so, and nothing is
+left of it."""
 
 import ctypes
 import json
@@ -8,6 +9,7 @@ import re
 import signal
 import struct
 import subprocess
+import threading
 
 import pytest
 
@@ -300,6 +302,74 @@ def test_signals_reach_the_job(one):
 
     outcome = with_limit(one, "what=receives", limit="10m", watch=watch)
     assert outcome.code not in (0, 124, None) and not outcome.left_over
+
+
+# ---- run --deadlock ----
+
+DEADLOCK = "evenkeel: the job is in a deadlock: some of its ranks wait for what can never come."
+
+
+def watched(mpi, *words, options=(), ranks=4, **more):
+    return mpi.evenkeel(mpi.build("hang.c"), ranks, *words, options=["--quiet", *options], **more)
+
+
+def assert_ended_by_deadlock(outcome):
+    assert outcome.code == 124 and not outcome.left_over, outcome.text
+    assert f"{DEADLOCK} The job is ended (--deadlock end)." in outcome.err
+    assert "Call stacks" in outcome.err and "hang.c:" in outcome.err
+
+
+@pytest.mark.parametrize("what", ["receives", "ssends", "circle", "any", "tags", "different", "root"])
+def test_a_job_in_a_deadlock_says_so_and_is_ended(library, what):
+    assert_ended_by_deadlock(watched(library, f"what={what}", "until=", options=["--deadlock", "end"]))
+
+
+def test_a_job_that_evenkeel_has_started_is_ended_in_a_deadlock(library):
+    outcome = watched(library, "what=receives", options=["--deadlock", "end", "--launcher", "evenkeel"])
+    if "PMIx" in outcome.err and outcome.code == 125:
+        pytest.skip(outcome.err)
+    assert_ended_by_deadlock(outcome)
+
+
+def test_a_job_in_a_deadlock_may_go_on_until_its_time_is_over(one):
+    """It says so once."""
+    options = ["--timeout", "8s", "--on-hang", "end"]
+    outcome = watched(one, "what=receives", options=options)
+    assert outcome.code == 124 and not outcome.left_over, outcome.text
+    told = [line for line in outcome.err.splitlines() if line.startswith("evenkeel: ")]
+    assert told == [
+        f"{DEADLOCK} The job goes on (--deadlock report).",
+        "evenkeel: the job has not ended within 8s (--timeout) and is ended.",
+    ]
+
+
+@pytest.mark.parametrize("what", ["sends", "requests", "named"])
+def test_what_is_not_proved_ends_no_job(library, what):
+    options = ["--deadlock", "end", "--timeout", "8s", "--on-hang", "end"]
+    outcome = watched(library, f"what={what}", "until=", options=options)
+    assert outcome.code == 124 and not outcome.left_over, outcome.text
+    assert DEADLOCK not in outcome.err
+
+
+@pytest.mark.parametrize("launcher", ["", "evenkeel"])
+def test_a_job_that_only_waits_long_is_left_alone(library, launcher, tmp_path):
+    """All others wait for a rank that computes, for longer than the job is looked at twice."""
+    told = tmp_path / "told"
+    later = threading.Timer(7.0, told.touch)
+    later.start()
+    options = ["--deadlock", "end", *(["--launcher", launcher] if launcher else [])]
+    outcome = watched(library, "what=missing", f"until={told}", options=options)
+    later.join()
+    if "PMIx" in outcome.err and outcome.code == 125:
+        pytest.skip(outcome.err)
+    assert_passed(outcome)
+    assert not outcome.said
+
+
+def test_a_value_that_is_none_is_refused(one):
+    outcome = watched(one, "what=receives", env={"EVENKEEL_DEADLOCK": "maybe"})
+    assert outcome.code == 125
+    assert "cannot use EVENKEEL_DEADLOCK=maybe: it must be report, end or off" in outcome.err
 
 
 def test_a_line_for_another_launcher_cannot_hold_a_limit():

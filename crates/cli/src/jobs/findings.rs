@@ -56,6 +56,13 @@ pub fn findings(seen: &Observation) -> Vec<Finding> {
     found
 }
 
+/// Whether it is proved that some ranks can never go on, and no rank has died of which the launcher will say
+/// so.
+pub fn is_deadlocked(seen: &Observation) -> bool {
+    let has_died = |view: &RankView| view.standing == Standing::Exited { finished: false };
+    !wait_graph::stuck(&waiting::needs(seen).proved).is_empty() && !seen.ranks.iter().any(has_died)
+}
+
 // ---- words ----
 
 /// `Rank 3`, `Ranks 0-2, 5`.

@@ -3,7 +3,7 @@
 //! ```text
 //! job           what is to be run, and why it could not be
 //! supervisor    the process that the user started; outlives a killed launcher
-//! limited       runs something for a limited time
+//! watched       runs something that is looked at from time to time, and may be ended
 //! event_loop    the launcher: one loop over PMI connections, output pipes and signals
 //! ending        pure: which event ended the job, its exit code, its sentence
 //! pmi1          pure: the protocol PMI-1, which MPICH and its relatives speak
@@ -25,14 +25,14 @@ pub mod job;
 
 mod ending;
 mod event_loop;
-mod limited;
 mod output;
 mod pmi1;
 mod pmix;
 mod processes;
 mod signals;
 mod supervisor;
+mod watched;
 
 pub use job::{Job, JobError, OutputStyle, StandardInput};
-pub use limited::{Limited, run_within};
 pub use supervisor::run;
+pub use watched::{Watch, Watched, run_watched};

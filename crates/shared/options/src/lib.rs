@@ -37,7 +37,7 @@ pub const LAUNCHERS_RANK: [&str; 4] = ["OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI
 
 /// Options that `evenkeel run` reads itself: they are not passed on to the ranks.
 pub fn is_of_run_alone(env: &str) -> bool {
-    [TIMEOUT.env, ON_HANG.env].contains(&env)
+    [TIMEOUT.env, ON_HANG.env, DEADLOCK.env].contains(&env)
 }
 
 /// Defines one constant for each option, and [`ALL`]. The doc comment of an option is its help text too.
@@ -205,10 +205,17 @@ options! {
     /// touched. It is an option of `evenkeel run` alone.
     TIMEOUT { name: "timeout", env: "EVENKEEL_TIMEOUT", default: "", values: "DURATION" }
 
-    /// What happens before a job is ended because its time is over (`--timeout`). `where`: print on standard
-    /// error what `evenkeel where --stacks` says of it, which is where each rank is, and which functions
-    /// those ranks are in that hold up others. `end`: nothing.
+    /// What is said of a job that is in a deadlock, or is ended because its time is over (`--timeout`).
+    /// `where`: print on standard error what `evenkeel where --stacks` says of it, which is where each rank
+    /// is, and which functions those ranks are in that hold up others. `end`: only that it is so.
     ON_HANG { name: "on-hang", env: "EVENKEEL_ON_HANG", default: "where", values: "where|end" }
+
+    /// What happens when some ranks of the job wait for each other and it is proved that they can never go
+    /// on. `evenkeel run` looks for that every two seconds, or more seldom so that it takes less than 1% of a
+    /// core. `report`: say so once on standard error. `end`: say so and end the job, with exit code 124.
+    /// `off`: do not look. Empty: `report` if there is a `--timeout`, else `off`. It is an option of
+    /// `evenkeel run` alone.
+    DEADLOCK { name: "deadlock", env: "EVENKEEL_DEADLOCK", default: "", values: "report|end|off" }
 
     /// How long a rank waits before it checks whether the ranks that it waits for are still alive.
     PATIENCE_MS { name: "patience", env: "EVENKEEL_PATIENCE_MS", default: "200", values: "MILLISECONDS" }

@@ -21,6 +21,7 @@ Examples:
   evenkeel run -n 4 --inject stalls=exp:10ms/100ms --inject competitors=1 -- ./app
   evenkeel run -n 16 --trace t -- ./app       record what `evenkeel replay t` needs to repeat the run
   evenkeel run -n 4 --timeout 10m -- ./app    a job that hangs says where, and is ended
+  evenkeel run -n 4 --deadlock end -- ./app   a job that waits for itself says so at once, and is ended
   evenkeel run -n 4 --dry-run -- ./app        only show the launcher's command line")]
 pub struct RunArguments {
     /// Number of ranks

@@ -1,7 +1,7 @@
 //! Carries out `evenkeel run`.
 
 use super::arguments::{DEFAULT_GRACE_MS, RunArguments, StdinChoice};
-use super::time_limit::TimeLimit;
+use super::supervision::Supervision;
 use crate::errors::{CommandError, LaunchError};
 use crate::inject::injections::Injections;
 use crate::launch::launcher::{self, LaunchRequest};
@@ -23,22 +23,22 @@ use std::time::Duration;
 use tracing::info;
 
 /// Runs the program, either as the parent of its ranks, or by becoming the launcher, so that its exit code is
-/// ours and signals reach it directly. With a time limit a child does so. Returns the line that a dry run
+/// ours and signals reach it directly. A child does so if the run is watched. Returns the line that a dry run
 /// prints, or the exit code.
 pub fn run(arguments: &RunArguments) -> Result<Outcome, CommandError> {
     let injections = Injections::new(&arguments.injections)?;
     injections.restrict_cores()?;
-    let limit = TimeLimit::of(&arguments.options)?;
-    let start = prepare(arguments, &injections, limit.as_ref())?;
+    let supervision = Supervision::of(&arguments.options)?;
+    let start = prepare(arguments, &injections, supervision.as_ref())?;
     if arguments.dry_run {
         return Ok((start.for_shell() + "\n").into());
     }
     begin_trace(arguments)?;
     info!("the ranks are started: {}", start.for_shell());
     let launch = || launch(start, arguments.ranks, &injections);
-    match limit {
+    match supervision {
         None => launch(),
-        Some(limit) => limit.run(launch),
+        Some(supervision) => supervision.run(launch),
     }
 }
 
@@ -105,7 +105,7 @@ impl Start {
 fn prepare(
     arguments: &RunArguments,
     injections: &Injections,
-    limit: Option<&TimeLimit>,
+    supervision: Option<&Supervision>,
 ) -> Result<Start, CommandError> {
     check_ranks(arguments.ranks, process_limit::own())?;
     let on_path = search_path::directories();
@@ -116,8 +116,8 @@ fn prepare(
     if let Some(warning) = &prepared.warning {
         eprintln!("evenkeel: {warning}");
     }
-    let of_limit = limit.map(TimeLimit::variable).into_iter().collect();
-    let variables = [prepared.variables, injections.variables(), of_limit].concat();
+    let of_run = supervision.map(Supervision::variable).into_iter().collect();
+    let variables = [prepared.variables, injections.variables(), of_run].concat();
     let extra = launcher_arguments(&arguments.launcher_args)?;
     if arguments.mpi.launcher.as_deref() == Some(launcher::OWN) {
         let pmix = launcher::check_own(&prepared.library, &search, &extra)?;

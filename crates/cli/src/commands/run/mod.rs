@@ -2,7 +2,9 @@
 
 mod arguments;
 mod command;
-mod time_limit;
+mod deadlock_watch;
+mod hang_report;
+mod supervision;
 
 pub use arguments::RunArguments;
 pub use command::{check_ranks, run};

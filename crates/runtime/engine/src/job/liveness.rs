@@ -81,8 +81,8 @@ impl Node {
     /// Returns whether this node's agent says which rank died. Agents ask each other first: a launcher kills
     /// ranks of all nodes when one has died, and those are not to be named.
     ///
-    /// An agent waits for the others as long as nodes may be silent. One that has given no answer for twice as
-    /// long is not waited for any more.
+    /// An agent waits for the others as long as nodes may be silent. One that has given no answer for twice
+    /// as long is not waited for any more.
     fn is_left_to_the_agent(&self) -> bool {
         let Some(link) = self.agent() else { return false };
         let now = clock::monotonic_ns().max(1);

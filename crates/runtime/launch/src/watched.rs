@@ -1,4 +1,4 @@
-//! Runs something for a limited time, and ends all of it when the time is over.
+//! Runs something, looks at it from time to time, and ends all of it when it is told to.
 
 use crate::ending::by_signal;
 use crate::job::JobError;
@@ -13,32 +13,38 @@ use std::time::{Duration, Instant};
 
 /// What became of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Limited {
+pub enum Watched {
     /// It has ended by itself, with this exit code.
     Ended(u8),
-    /// The time was over, and it has been ended.
-    TimeOver,
+    /// It has been ended, because [`Watch::look`] said so.
+    Stopped,
+}
+
+/// Looks at what runs.
+pub trait Watch {
+    /// When to look next; None: never again. Must be later after a look.
+    fn next_look(&self) -> Option<Instant>;
+    /// Looks. Returns whether what runs is to be ended. Signals are passed on after it.
+    fn look(&mut self) -> bool;
 }
 
 /// How often it is looked whether processes that were asked to end have ended.
 const LOOK_EVERY: Duration = Duration::from_millis(5);
 
-/// Runs `start` in a child process, which may become another program, for at most `limit`. Signals are passed
-/// on to it. If the time is over, `tell` is called; then the child gets SIGTERM, what is left after `grace`
-/// too, and what is left then SIGKILL, however its processes have been started. A run that ends in time is
-/// left alone in every way.
+/// Runs `start` in a child process, which may become another program. Signals are passed on to it. If `watch`
+/// says so, the child gets SIGTERM, what is left after `grace` too, and what is left then SIGKILL, however
+/// its processes have been started. A run that ends by itself is left alone in every way.
 ///
 /// Must be called while this process has one thread. Processes that it has started before are left alone.
 ///
 /// # Errors
 ///
 /// If the child could not be made.
-pub fn run_within(
-    limit: Duration,
+pub fn run_watched(
     grace: Duration,
     start: impl FnOnce() -> u8,
-    tell: impl FnOnce(),
-) -> Result<Limited, JobError> {
+    watch: &mut impl Watch,
+) -> Result<Watched, JobError> {
     let before = own_children();
     become_subreaper()?;
     // SAFETY: this process has one thread, so the child may do whatever the parent may.
@@ -51,30 +57,28 @@ pub fn run_within(
         }
         child => {
             let child = Pid::from_raw(child).expect("fork returned a process number");
-            supervise(child, Instant::now().checked_add(limit), grace, tell, &before)
+            supervise(child, grace, watch, &before)
         }
     }
 }
 
-/// Passes signals on until the child has ended or the time is over. A limit beyond all clocks is none.
+/// Passes signals on, and looks, until the child has ended or is to be ended.
 fn supervise(
     child: Pid,
-    deadline: Option<Instant>,
     grace: Duration,
-    tell: impl FnOnce(),
+    watch: &mut impl Watch,
     before: &HashSet<i32>,
-) -> Result<Limited, JobError> {
+) -> Result<Watched, JobError> {
     let mut signals = Signals::catch().map_err(JobError::system("signals"))?;
     loop {
         if let Some(status) = ended(child) {
-            return Ok(Limited::Ended(code_of(status)));
+            return Ok(Watched::Ended(code_of(status)));
         }
-        let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
-        if left == Some(Duration::ZERO) {
-            tell();
-            // It may have ended meanwhile; its time was over all the same.
+        let left = watch.next_look().map(|at| at.saturating_duration_since(Instant::now()));
+        if left == Some(Duration::ZERO) && watch.look() {
+            // It may have ended meanwhile; it was to be ended all the same.
             end(child, grace, before);
-            return Ok(Limited::TimeOver);
+            return Ok(Watched::Stopped);
         }
         let left = left.and_then(|left| Timespec::try_from(left).ok());
         let mut fds = [PollFd::from_borrowed_fd(signals.descriptor(), PollFlags::IN)];

@@ -1,0 +1,61 @@
+//! What is said on standard error of a job that hangs: what `evenkeel where --stacks` says of it.
+
+use crate::jobs::discovery::{self, Job};
+use std::os::fd::AsFd;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// How long the look at a job may take.
+const LOOK: Duration = Duration::from_secs(20);
+
+/// Says where all jobs are that this process has started.
+pub fn print_all() {
+    let me = std::process::id();
+    let mut jobs = discovery::jobs().jobs;
+    jobs.retain(|job| job.has_been_started_by(me));
+    if jobs.is_empty() {
+        eprintln!(
+            "evenkeel: where its ranks are is not known: none on this machine is under evenkeel between \
+             MPI_Init and its end."
+        );
+    }
+    jobs.iter().for_each(print);
+}
+
+/// Says where a job is.
+pub fn print(job: &Job) {
+    if let Some(rank) = job.lowest() {
+        look(rank);
+    }
+}
+
+/// Prints what `evenkeel where` says of a rank's job on standard error.
+fn look(rank: u32) {
+    let looking = std::env::current_exe().and_then(|program| {
+        let error = std::io::stderr().as_fd().try_clone_to_owned()?;
+        Command::new(program)
+            .args(["where", &rank.to_string(), "--stacks"])
+            .stdin(Stdio::null())
+            .stdout(error)
+            .spawn()
+    });
+    match looking.map(wait) {
+        Ok(true) => {}
+        Ok(false) => eprintln!("evenkeel: looking at the job took longer than {} s.", LOOK.as_secs()),
+        Err(error) => eprintln!("evenkeel: cannot look at the job: {error}."),
+    }
+}
+
+/// Whether the look has ended in time.
+fn wait(mut looking: Child) -> bool {
+    const LOOK_EVERY: Duration = Duration::from_millis(5);
+    let begun = Instant::now();
+    while begun.elapsed() < LOOK {
+        if !matches!(looking.try_wait(), Ok(None)) {
+            return true;
+        }
+        std::thread::sleep(LOOK_EVERY);
+    }
+    let _ = looking.kill();
+    false
+}

@@ -1,0 +1,229 @@
+//! `evenkeel run --timeout` and `--deadlock`: a job that takes too long, or whose ranks wait for each other
+//! for ever, says where it is, and is ended.
+
+use super::deadlock_watch::DeadlockWatch;
+use super::hang_report;
+use crate::commands::launch_arguments::EngineOptions;
+use crate::commands::value_parsers;
+use crate::errors::{CommandError, LaunchError};
+use crate::jobs::discovery::{self, Job};
+use crate::jobs::process;
+use crate::output::outcome::Outcome;
+use evenkeel_launch::{Watch, Watched};
+use evenkeel_options::{self as options, OptionSpec};
+use rustix::process::{Pid, Signal, kill_process};
+use std::time::{Duration, Instant};
+
+/// The exit code when the job has been ended, as that of timeout(1).
+const EXIT_ENDED: u8 = 124;
+
+/// How long the launcher has to end the job.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// What happens when the job is in a deadlock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum OnDeadlock {
+    Report,
+    End,
+}
+
+/// What a run is watched for.
+pub struct Supervision {
+    /// How long it may take, and that as it was typed.
+    limit: Option<(Duration, String)>,
+    on_deadlock: Option<OnDeadlock>,
+    /// What is said of a job that hangs includes where its ranks are.
+    is_looked_at: bool,
+}
+
+impl Supervision {
+    /// What the options ask for, if anything.
+    pub fn of(given: &EngineOptions) -> Result<Option<Supervision>, LaunchError> {
+        let limit = limit(given)?;
+        let on_deadlock = on_deadlock(given, limit.is_some())?;
+        let is_looked_at = match given.value(&options::ON_HANG).as_str() {
+            "where" => true,
+            "end" => false,
+            other => return Err(refused(&options::ON_HANG, other, "it must be where or end")),
+        };
+        let is_asked_for = limit.is_some() || on_deadlock.is_some();
+        Ok(is_asked_for.then_some(Supervision { limit, on_deadlock, is_looked_at }))
+    }
+
+    /// The variable by which this run's processes are known.
+    pub fn variable(&self) -> (String, String) {
+        (discovery::RUN.to_string(), std::process::id().to_string())
+    }
+
+    /// Runs what starts the ranks, in a child of this process, and returns the exit code.
+    pub fn run(
+        &self,
+        launch: impl FnOnce() -> Result<Outcome, CommandError>,
+    ) -> Result<Outcome, CommandError> {
+        let start = || match launch() {
+            Ok(outcome) => outcome.code,
+            Err(error) => {
+                eprintln!("evenkeel: {error}");
+                error.exit_code()
+            }
+        };
+        match evenkeel_launch::run_watched(GRACE, start, &mut JobSupervisor::begin(self, Instant::now())) {
+            Ok(Watched::Ended(code)) => Ok(Outcome::of_program(code)),
+            Ok(Watched::Stopped) => {
+                end_what_daemons_have_started();
+                Ok(Outcome::of_program(EXIT_ENDED))
+            }
+            Err(error) => Err(LaunchError::from(error).into()),
+        }
+    }
+}
+
+fn refused(option: &OptionSpec, value: &str, why: &str) -> LaunchError {
+    LaunchError::Variable { variable: option.env, value: value.to_string(), why: why.to_string() }
+}
+
+fn limit(given: &EngineOptions) -> Result<Option<(Duration, String)>, LaunchError> {
+    let text = given.value(&options::TIMEOUT);
+    if text.is_empty() {
+        return Ok(None);
+    }
+    match value_parsers::duration(&text) {
+        Ok(limit) => Ok(Some((limit, text))),
+        Err(error) => Err(refused(&options::TIMEOUT, &text, &error.to_string())),
+    }
+}
+
+fn on_deadlock(given: &EngineOptions, has_limit: bool) -> Result<Option<OnDeadlock>, LaunchError> {
+    match given.value(&options::DEADLOCK).as_str() {
+        "" if has_limit => Ok(Some(OnDeadlock::Report)),
+        "" | "off" => Ok(None),
+        "report" => Ok(Some(OnDeadlock::Report)),
+        "end" => Ok(Some(OnDeadlock::End)),
+        other => Err(refused(&options::DEADLOCK, other, "it must be report, end or off")),
+    }
+}
+
+/// Looks at a job that runs.
+struct JobSupervisor<'a> {
+    wanted: &'a Supervision,
+    /// None: there is no limit, or one beyond all clocks.
+    deadline: Option<Instant>,
+    deadlock: Option<(OnDeadlock, DeadlockWatch)>,
+}
+
+impl JobSupervisor<'_> {
+    fn begin(wanted: &Supervision, now: Instant) -> JobSupervisor<'_> {
+        JobSupervisor {
+            wanted,
+            deadline: wanted.limit.as_ref().and_then(|(limit, _)| now.checked_add(*limit)),
+            deadlock: wanted.on_deadlock.map(|on_deadlock| (on_deadlock, DeadlockWatch::begin(now))),
+        }
+    }
+
+    fn time_is_over(&self) {
+        let typed = self.wanted.limit.as_ref().map_or("", |(_, typed)| typed);
+        eprintln!("evenkeel: the job has not ended within {typed} (--timeout) and is ended.");
+        if self.wanted.is_looked_at {
+            hang_report::print_all();
+        }
+    }
+
+    /// A job is in a deadlock. Returns whether it is to be ended.
+    fn is_deadlocked(&mut self, job: &Job, on_deadlock: OnDeadlock) -> bool {
+        // It is said once, and does not change.
+        self.deadlock = None;
+        let ends = on_deadlock == OnDeadlock::End;
+        let (and_ends, option) =
+            if ends { (" The job is ended", "end") } else { (" The job goes on", "report") };
+        eprintln!(
+            "evenkeel: the job is in a deadlock: some of its ranks wait for what can never come.{and_ends} \
+             (--deadlock {option})."
+        );
+        if self.wanted.is_looked_at {
+            hang_report::print(job);
+        }
+        ends
+    }
+}
+
+impl Watch for JobSupervisor<'_> {
+    fn next_look(&self) -> Option<Instant> {
+        let look = self.deadlock.as_ref().map(|(_, watch)| watch.next_look());
+        self.deadline.into_iter().chain(look).min()
+    }
+
+    fn look(&mut self) -> bool {
+        let now = Instant::now();
+        if self.deadline.is_some_and(|deadline| deadline <= now) {
+            self.time_is_over();
+            return true;
+        }
+        let Some((on_deadlock, watch)) = self.deadlock.as_mut() else { return false };
+        let on_deadlock = *on_deadlock;
+        watch.look().is_some_and(|job| self.is_deadlocked(&job, on_deadlock))
+    }
+}
+
+/// Ends ranks on this machine that are no descendants of this process: Slurm's daemons start them.
+fn end_what_daemons_have_started() {
+    let me = std::process::id();
+    for pid in process::all().into_iter().filter(|pid| *pid != me && discovery::is_of_run(*pid, me)) {
+        if let Some(pid) = Pid::from_raw(pid as i32) {
+            // It may have ended meanwhile.
+            let _ = kill_process(pid, Signal::KILL);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn supervision(given: &[(&OptionSpec, &str)]) -> Result<Option<Supervision>, LaunchError> {
+        let given = given.iter().map(|(option, value)| (option.env.to_string(), value.to_string()));
+        Supervision::of(&EngineOptions { given: given.collect() })
+    }
+
+    #[test]
+    fn a_run_is_watched_for_what_is_asked_for() {
+        assert!(supervision(&[]).unwrap().is_none());
+        let found = supervision(&[(&options::TIMEOUT, "1.5m")]).unwrap().unwrap();
+        assert_eq!(found.limit, Some((Duration::from_secs(90), "1.5m".to_string())));
+        assert_eq!((found.on_deadlock, found.is_looked_at), (Some(OnDeadlock::Report), true));
+        let found = supervision(&[(&options::TIMEOUT, "1"), (&options::DEADLOCK, "off")]).unwrap().unwrap();
+        assert_eq!(found.on_deadlock, None);
+        let found = supervision(&[(&options::DEADLOCK, "end"), (&options::ON_HANG, "end")]).unwrap().unwrap();
+        assert_eq!(
+            (found.limit, found.on_deadlock, found.is_looked_at),
+            (None, Some(OnDeadlock::End), false)
+        );
+    }
+
+    #[test]
+    fn what_is_no_value_is_refused() {
+        for wrong in [
+            [(&options::TIMEOUT, "soon"), (&options::ON_HANG, "end")],
+            [(&options::TIMEOUT, "1"), (&options::ON_HANG, "x")],
+            [(&options::TIMEOUT, "1"), (&options::DEADLOCK, "x")],
+        ] {
+            let said = supervision(&wrong).err().unwrap().to_string();
+            assert!(
+                said.starts_with("cannot use EVENKEEL_") && said.ends_with("Correct or unset it."),
+                "{said}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_next_look_is_the_first_that_is_due() {
+        let now = Instant::now();
+        let next_look = |given: &[(&OptionSpec, &str)]| {
+            let wanted = supervision(given).unwrap().unwrap();
+            JobSupervisor::begin(&wanted, now).next_look().map(|at| at - now)
+        };
+        let deadline = (&options::TIMEOUT, "1");
+        assert_eq!(next_look(&[deadline]), Some(Duration::from_secs(1)));
+        assert!(next_look(&[(&options::DEADLOCK, "end")]).unwrap() > Duration::from_secs(1));
+        assert_eq!(next_look(&[(&options::TIMEOUT, "4000000000000000h"), (&options::DEADLOCK, "off")]), None);
+    }
+}
