@@ -26,14 +26,14 @@ static void add(char type_class, MPI_Datatype type)
         b.lower_bound != 0)
         return;
     const MPI_Count size = b.size, extent = b.extent;
+    bool padded = ek_type_is_padded(type);
+    const ek_type_map *map = size == extent ? NULL : ek_type_map_read(type, &b, &padded);
     ek_type *t = &table[place_of((uintptr_t)type)];
     *t = (ek_type){.handle = (uintptr_t)type,
-                   .layout = {.type = type,
-                              .size = size,
-                              .extent = extent,
-                              .map = size == extent ? NULL : ek_type_map_read(type, &b)},
+                   .layout = {.type = type, .size = size, .extent = extent, .map = map},
                    .predefined = true,
                    .contiguous = size == extent,
+                   .padded = padded,
                    .type_class = type_class};
     /* 16-byte floats are two formats (x87 and quad): the host knows which. */
     if (!strchr("iuf", type_class) || size > 8)
@@ -235,6 +235,7 @@ static __attribute__((noinline)) const ek_type *examine(MPI_Datatype type, ek_ty
     const ek_known_type *known = ek_known_type_of(type);
     if (EK_LIKELY(known != NULL)) {
         scratch->contiguous = known->contiguous;
+        scratch->padded = known->padded;
         *layout = (ek_layout){.type = type, .size = known->size, .extent = known->extent, .map = known->map};
         return scratch;
     }
@@ -242,6 +243,7 @@ static __attribute__((noinline)) const ek_type *examine(MPI_Datatype type, ek_ty
         ek_host.Type_get_extent_x(type, &lower_bound, &layout->extent) || layout->size < 0)
         return NULL;
     layout->type = type;
+    scratch->padded = true;
     scratch->contiguous = lower_bound == 0 && layout->size == layout->extent && layout->size > 0 &&
                           is_provably_contiguous(type, 0);
     return scratch;

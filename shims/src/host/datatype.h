@@ -18,6 +18,7 @@ typedef struct ek_type {
     bool predefined;
     /* n elements are n * size bytes in ascending order, from the buffer's address on. */
     bool contiguous;
+    bool padded; /* it has bytes that no computation writes, or that is not known */
     /* As the standard groups types by the operators they admit: i signed and u unsigned integer, f floating,
      * c complex, l logical, b byte, p pair for MINLOC and MAXLOC, n none; 0 for what the program made. */
     char type_class;

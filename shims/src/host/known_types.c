@@ -69,12 +69,14 @@ static ek_known_type *examine(MPI_Datatype type)
         free(k);
         return NULL;
     }
-    const ek_type_map *map = ek_type_map_read(type, &bounds);
+    bool padded;
+    const ek_type_map *map = ek_type_map_read(type, &bounds, &padded);
     *k = (ek_known_type){.handle = (uintptr_t)type,
                          .size = bounds.size,
                          .extent = bounds.extent,
                          .map = map,
-                         .contiguous = map && ek_type_map_is_contiguous(map)};
+                         .contiguous = map && ek_type_map_is_contiguous(map),
+                         .padded = padded};
     ek_known_type **at = &table[ek_hash(k->handle, BITS)];
     k->next = *at;
     *at = k;

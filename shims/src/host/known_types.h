@@ -11,8 +11,8 @@
 typedef struct ek_known_type {
     uintptr_t handle;
     MPI_Count size, extent;
-    const ek_type_map *map; /* NULL: not understood */
-    bool contiguous;        /* as of ek_type */
+    const ek_type_map *map;  /* NULL: not understood */
+    bool contiguous, padded; /* as of ek_type */
     struct ek_known_type *next;
 } ek_known_type;
 

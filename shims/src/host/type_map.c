@@ -1,4 +1,5 @@
 #include "host/type_map.h"
+#include <float.h>
 #include <stdlib.h>
 
 enum { DEEPEST = 24, MOST_NUMBERS = 1 << 18 };
@@ -82,6 +83,18 @@ static const ek_type_map *make(ek_type_constructor constructor, const int64_t *n
                                const ek_type_map *inner)
 {
     return ek_type_map_make(constructor, numbers, count, &inner, inner ? 1 : 0);
+}
+
+bool ek_type_is_padded(MPI_Datatype type)
+{
+    const size_t x87_bytes = 10;
+    if (sizeof(long double) == x87_bytes || LDBL_MANT_DIG != 64)
+        return false;
+#ifdef MPI_CXX_LONG_DOUBLE_COMPLEX
+    if (type == MPI_CXX_LONG_DOUBLE_COMPLEX)
+        return true;
+#endif
+    return type == MPI_LONG_DOUBLE || type == MPI_C_LONG_DOUBLE_COMPLEX || type == MPI_LONG_DOUBLE_INT;
 }
 
 /* A predefined type without holes. The pairs have holes on some machines: a value and an int. */
@@ -172,16 +185,16 @@ static const ek_type_map *make_of(const contents *c, const ek_type_map *const *i
     return map;
 }
 
-static const ek_type_map *read_at(MPI_Datatype, const ek_type_bounds *, int depth);
+static const ek_type_map *read_at(MPI_Datatype, const ek_type_bounds *, int depth, bool *padded);
 
-static const ek_type_map *read_inner(MPI_Datatype type, int depth)
+static const ek_type_map *read_inner(MPI_Datatype type, int depth, bool *padded)
 {
     ek_type_bounds bounds;
-    return ek_type_bounds_of(type, &bounds) ? NULL : read_at(type, &bounds, depth);
+    return ek_type_bounds_of(type, &bounds) ? NULL : read_at(type, &bounds, depth, padded);
 }
 
 /* Of a type that is not predefined. */
-static const ek_type_map *make_derived(MPI_Datatype type, contents *c, int depth)
+static const ek_type_map *make_derived(MPI_Datatype type, contents *c, int depth, bool *padded)
 {
     const ek_type_map *map = NULL, **inner = NULL;
     if (get_contents(type, c)) {
@@ -190,7 +203,7 @@ static const ek_type_map *make_derived(MPI_Datatype type, contents *c, int depth
         bool is_understood = inner && (is_dup || constructor_of(c) >= 0);
         for (MPI_Count i = 0; i < c->types; i++) {
             if (is_understood)
-                is_understood = (inner[i] = read_inner(c->a_type[i], depth + 1));
+                is_understood = (inner[i] = read_inner(c->a_type[i], depth + 1, padded));
             free_type(c->a_type[i]);
         }
         if (is_understood && c->combiner == MPI_COMBINER_DUP)
@@ -206,13 +219,14 @@ static const ek_type_map *make_derived(MPI_Datatype type, contents *c, int depth
     return map;
 }
 
-static const ek_type_map *read_at(MPI_Datatype type, const ek_type_bounds *b, int depth)
+static const ek_type_map *read_at(MPI_Datatype type, const ek_type_bounds *b, int depth, bool *padded)
 {
     contents c;
     if (depth > DEEPEST || !get_envelope(type, &c))
         return NULL;
-    const ek_type_map *map =
-        c.combiner == MPI_COMBINER_NAMED ? make_named(type, b) : make_derived(type, &c, depth);
+    const bool is_named = c.combiner == MPI_COMBINER_NAMED;
+    *padded |= is_named && ek_type_is_padded(type);
+    const ek_type_map *map = is_named ? make_named(type, b) : make_derived(type, &c, depth, padded);
     if (!map)
         return NULL;
     /* Libraries differ in how they align structures. */
@@ -227,7 +241,8 @@ static const ek_type_map *read_at(MPI_Datatype type, const ek_type_bounds *b, in
     return aligned;
 }
 
-const ek_type_map *ek_type_map_read(MPI_Datatype type, const ek_type_bounds *bounds)
+const ek_type_map *ek_type_map_read(MPI_Datatype type, const ek_type_bounds *bounds, bool *padded)
 {
-    return read_at(type, bounds, 0);
+    *padded = false;
+    return read_at(type, bounds, 0, padded);
 }

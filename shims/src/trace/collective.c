@@ -6,18 +6,6 @@
 #include "trace/request.h"
 #include <stdlib.h>
 
-/* Elements at one place. */
-typedef struct block {
-    const char *at; /* NULL: they are not to be read */
-    size_t bytes;
-} block;
-
-struct ek_traced_result {
-    uint32_t kind;
-    int count;
-    block blocks[];
-};
-
 /* One side of a collective: a block for or from each of `ranks` ranks, or a single one. */
 typedef struct side {
     int ranks;
@@ -165,23 +153,22 @@ static side result(const ek_arguments *a, const ek_traced_collective *p)
 
 /* ---- hashes ---- */
 
-static block block_of(const side *s, int i)
+static ek_traced_block block_of(const side *s, int i)
 {
     MPI_Count count = s->counts ? ek_count_at(s->counts, s->large_counts, i) : s->count;
     if (count <= 0)
-        return (block){NULL, 0};
-    size_t size;
-    MPI_Datatype type = s->types ? s->types[i] : s->type;
-    bool reads = ek_trace_is_plain(type, &size) && s->buf;
-    MPI_Count unit = s->types ? 1 : (MPI_Count)size;
+        return (ek_traced_block){.bytes = 0};
+    ek_traced_type t = ek_traced_type_of(s->types ? s->types[i] : s->type);
+    MPI_Count unit = s->types ? 1 : t.extent;
     MPI_Count offset = s->displs ? ek_count_at(s->displs, s->large_counts, i) * unit : i * count * unit;
-    return (block){reads ? (const char *)s->buf + offset : NULL, (size_t)count * size};
+    return (ek_traced_block){(const char *)((uintptr_t)s->buf + (uintptr_t)offset), (size_t)count * t.size,
+                             t};
 }
 
 /* The sizes of blocks that are not to be read may depend on how the library describes types. */
-static void take_in(bool receives, uint32_t kind, int i, block b)
+static void take_in(bool receives, uint32_t kind, int i, ek_traced_block b)
 {
-    ek_trace_message(receives, (int)kind, i, b.at ? b.bytes : 0, (const uint8_t *)b.at);
+    ek_trace_elements(receives, (int)kind, i, b.at, b.type.is_read ? b.bytes : 0, &b.type);
 }
 
 static int root_for_all_libraries(const ek_arguments *a)
@@ -214,7 +201,7 @@ static bool is_empty(const side *s)
     return true;
 }
 
-/* The blocks are found now: the program may free the types before the request is complete. */
+/* The blocks are found now: the program may free the types before the request is complete. A map stays. */
 static void result_later(const ek_arguments *a, const side *s)
 {
     ek_traced_request *request = ek_traced_request_add(*a->request);
@@ -223,8 +210,10 @@ static void result_later(const ek_arguments *a, const side *s)
         return;
     r->kind = a->kind;
     r->count = s->ranks;
-    for (int i = 0; i < s->ranks; i++)
+    for (int i = 0; i < s->ranks; i++) {
         r->blocks[i] = block_of(s, i);
+        ek_traced_type_hold(&r->blocks[i].type);
+    }
     request->result = r;
 }
 

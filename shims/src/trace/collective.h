@@ -2,10 +2,8 @@
 #ifndef EK_TRACE_COLLECTIVE_H
 #define EK_TRACE_COLLECTIVE_H
 #include "collective/arguments.h"
+#include "trace/data.h"
 #include "trace/state.h"
-
-/* Memory that a collective writes. */
-typedef struct ek_traced_result ek_traced_result;
 
 /* The caller within the communicator. */
 typedef struct ek_traced_collective {

@@ -1,12 +1,45 @@
-/* What the hashes of a trace may read. */
+/* What the hashes of a trace read of elements. */
 #ifndef EK_TRACE_DATA_H
 #define EK_TRACE_DATA_H
+#include "evenkeel.h"
 #include "host/library.h"
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Whether the elements are predefined ones that lie in a row without gaps, in memory that may be read. Their
- * size. */
-bool ek_trace_is_plain(MPI_Datatype, size_t *size);
+/* What is kept of a datatype. */
+typedef struct ek_traced_type {
+    size_t size; /* of an element, without holes */
+    MPI_Count extent;
+    bool is_read; /* elements may be read */
+    const ek_type_map
+        *map; /* where their bytes lie; NULL: in a row. Valid until the type is deleted, or held */
+} ek_traced_type;
+
+ek_traced_type ek_traced_type_of(MPI_Datatype);
+
+/* For elements that are read later, when the program may have deleted the type. */
+void ek_traced_type_hold(const ek_traced_type *);
+void ek_traced_type_drop(const ek_traced_type *);
+
+/* Elements at a place. */
+typedef struct ek_traced_block {
+    const char *at;
+    size_t bytes; /* without holes */
+    ek_traced_type type;
+} ek_traced_block;
+
+/* What a collective will have written when it is complete. The types of the blocks are held. */
+typedef struct ek_traced_result {
+    uint32_t kind;
+    int count;
+    ek_traced_block blocks[];
+} ek_traced_result;
+
+void ek_traced_result_drop(ek_traced_result *); /* or NULL */
+
+/* Takes a message into a hash: `bytes` bytes, without holes, of elements at an address. Elements that may not
+ * be read count by their number of bytes alone. */
+void ek_trace_elements(bool receives, int peer, int tag, const void *at, size_t bytes,
+                       const ek_traced_type *);
 
 #endif

@@ -1,4 +1,5 @@
 #include "trace/message.h"
+#include "host/datatype.h"
 #include "trace/collective.h"
 #include "trace/data.h"
 #include <limits.h>
@@ -6,27 +7,34 @@
 
 /* ---- hashes ---- */
 
-void ek_trace_send(const void *buf, MPI_Count count, MPI_Datatype type, int dest, int tag)
+/* Of a request: they are read when it is complete, or started. */
+static void keep_elements(ek_traced_request *r, MPI_Datatype type)
 {
-    size_t size;
-    if (dest == MPI_PROC_NULL || count < 0)
-        return;
-    bool reads = ek_trace_is_plain(type, &size) && buf;
-    ek_trace_message(false, dest, tag, (uint64_t)count * size, reads ? buf : NULL);
+    r->elements = ek_traced_type_of(type);
+    ek_traced_type_hold(&r->elements);
 }
 
-/* `bytes` of a buffer whose elements are predefined and lie in a row, or NULL. */
-static void received(const MPI_Status *status, const void *buf)
+void ek_trace_send(const void *buf, MPI_Count count, MPI_Datatype type, int dest, int tag)
+{
+    if (dest == MPI_PROC_NULL || count < 0)
+        return;
+    ek_traced_type t = ek_traced_type_of(type);
+    ek_trace_elements(false, dest, tag, buf, (size_t)count * t.size, &t);
+}
+
+static const ek_traced_type NOT_READ = {0};
+
+static void received(const MPI_Status *status, const void *buf, const ek_traced_type *type)
 {
     int bytes = 0;
     if (status->MPI_SOURCE == MPI_PROC_NULL)
         return;
     if (ek_host.Get_count(status, ek_handles.byte, &bytes) || bytes == MPI_UNDEFINED)
         bytes = 0; /* more than an int holds */
-    ek_trace_message(true, status->MPI_SOURCE, status->MPI_TAG, (uint64_t)bytes, bytes ? buf : NULL);
+    ek_trace_elements(true, status->MPI_SOURCE, status->MPI_TAG, buf, (size_t)bytes, type);
 }
 
-void ek_trace_found(const MPI_Status *status) { received(status, NULL); }
+void ek_trace_found(const MPI_Status *status) { received(status, NULL, &NOT_READ); }
 
 /* ---- blocking receives ---- */
 
@@ -66,14 +74,14 @@ void ek_trace_receive_matched(ek_traced_receive *r, MPI_Status **status)
 
 void ek_trace_received(const ek_traced_receive *r, int code, const void *buf, MPI_Datatype type)
 {
-    size_t size;
     if (code) {
         ek_trace_note_failure();
         return;
     }
     if (r->is_wild)
         ek_trace_matched(r->number, r->status->MPI_SOURCE, r->status->MPI_TAG);
-    received(r->status, ek_trace_is_plain(type, &size) ? buf : NULL);
+    ek_traced_type t = ek_traced_type_of(type);
+    received(r->status, buf, &t);
 }
 
 /* ---- nonblocking receives ---- */
@@ -118,7 +126,6 @@ void ek_trace_post_receive(ek_traced_post *p, int *source, int *tag, MPI_Comm *c
 void ek_trace_receive_posted(const ek_traced_post *p, int code, MPI_Request request, void *buf,
                              MPI_Datatype type)
 {
-    size_t size;
     ek_traced_request *r = code || p->is_from_nobody ? NULL : ek_traced_request_add(request);
     if (!r)
         return;
@@ -127,18 +134,17 @@ void ek_trace_receive_posted(const ek_traced_post *p, int code, MPI_Request requ
     r->is_nowhere = p->is_nowhere;
     r->was_cancelled = p->posted.fate == EK_TRACE_FATE_CANCELLED;
     r->number = p->posted.number;
-    r->is_plain = ek_trace_is_plain(type, &size);
+    keep_elements(r, type);
     r->buf = buf;
 }
 
 void ek_trace_matched_receive_started(int code, MPI_Request request, void *buf, MPI_Datatype type)
 {
-    size_t size;
     ek_traced_request *r = code ? NULL : ek_traced_request_add(request);
     if (!r)
         return;
     r->receives = true;
-    r->is_plain = ek_trace_is_plain(type, &size);
+    keep_elements(r, type);
     r->buf = buf;
 }
 
@@ -147,15 +153,14 @@ void ek_trace_matched_receive_started(int code, MPI_Request request, void *buf, 
 void ek_trace_send_made(int code, MPI_Request request, const void *buf, MPI_Count count, MPI_Datatype type,
                         int dest, int tag)
 {
-    size_t size;
     ek_traced_request *r = code || dest == MPI_PROC_NULL ? NULL : ek_traced_request_add(request);
     if (!r)
         return;
     r->is_persistent = true;
     r->is_active = false;
-    r->is_plain = ek_trace_is_plain(type, &size);
+    keep_elements(r, type);
     r->buf = (void *)buf;
-    r->count = r->is_plain ? count * (MPI_Count)size : count;
+    r->count = count;
     r->peer = dest;
     r->tag = tag;
 }
@@ -173,12 +178,12 @@ void ek_trace_make_receive(ek_traced_request *made, void *buf, MPI_Count count, 
                                 .tag = *tag,
                                 .comm = *comm,
                                 .inner = ek_handles.request_null};
-    size_t size;
-    made->is_plain = ek_trace_is_plain(type, &size);
     if (!ek_trace_replays() || *source == MPI_PROC_NULL)
         return;
     /* The request that the program gets is never started. Its type may be freed before it would be. */
-    if (!made->is_plain) {
+    ek_type scratch;
+    const ek_type *t = ek_type_of(type, &scratch);
+    if (!t || !t->predefined) {
         ek_depth++;
         made->owns_type = !ek_host.Type_dup(type, &made->type);
         ek_depth--;
@@ -194,6 +199,7 @@ void ek_trace_receive_made(const ek_traced_request *made, int code, MPI_Request 
         return;
     ek_traced_request *next = r->next;
     *r = *made;
+    keep_elements(r, made->type);
     r->next = next;
     r->handle = request;
 }
@@ -219,8 +225,8 @@ static bool begin(ek_traced_request *r, int *code)
     r->is_active = true;
     r->is_settled = r->is_cancelled = false;
     if (!r->receives) {
-        uint64_t bytes = (uint64_t)r->count;
-        ek_trace_message(false, r->peer, r->tag, r->is_plain ? bytes : 0, r->is_plain ? r->buf : NULL);
+        size_t bytes = r->elements.is_read ? (size_t)r->count * r->elements.size : 0;
+        ek_trace_elements(false, r->peer, r->tag, r->buf, bytes, &r->elements);
         return false;
     }
     ek_trace_posted posted = ek_trace_post();
@@ -287,7 +293,7 @@ void ek_trace_learn(ek_traced_request *r, const MPI_Status *status)
     int was_cancelled = is_cancelled(r, status);
     resolve(r, status, was_cancelled);
     if (!was_cancelled)
-        received(status, r->is_plain ? r->buf : NULL);
+        received(status, r->buf, &r->elements);
     r->is_settled = true;
 }
 

@@ -18,6 +18,15 @@ static ek_traced_request **place(MPI_Request handle)
 
 ek_traced_request *ek_traced_request_of(MPI_Request handle) { return number ? *place(handle) : NULL; }
 
+/* Frees what it owns. */
+static void drop(ek_traced_request *r)
+{
+    if (r->owns_type)
+        ek_host.Type_free(&r->type);
+    ek_traced_type_drop(&r->elements);
+    ek_traced_result_drop(r->result);
+}
+
 ek_traced_request *ek_traced_request_add(MPI_Request handle)
 {
     ek_traced_request **at = place(handle), *r = *at;
@@ -30,7 +39,7 @@ ek_traced_request *ek_traced_request_add(MPI_Request handle)
         *at = r;
         number++;
     } else {
-        free(r->result);
+        drop(r);
     }
     *r = (ek_traced_request){.handle = handle, .is_active = true, .inner = ek_handles.request_null};
     return r;
@@ -39,9 +48,7 @@ ek_traced_request *ek_traced_request_add(MPI_Request handle)
 void ek_traced_request_remove(ek_traced_request *r)
 {
     ek_traced_request **at = place(r->handle);
-    if (r->owns_type)
-        ek_host.Type_free(&r->type);
-    free(r->result);
+    drop(r);
     *at = r->next;
     r->next = unused;
     unused = r;

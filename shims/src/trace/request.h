@@ -1,6 +1,7 @@
 /* Requests of a program that is traced: receives, persistent sends, and collectives. */
 #ifndef EK_TRACE_REQUEST_H
 #define EK_TRACE_REQUEST_H
+#include "trace/data.h"
 #include "trace/state.h"
 
 typedef struct ek_traced_request {
@@ -9,7 +10,6 @@ typedef struct ek_traced_request {
     bool is_persistent, is_active; /* what is not persistent is active */
     bool is_numbered;              /* it has a number in the trace */
     bool is_wild;                  /* it named no source or no tag */
-    bool is_plain;                 /* its elements are predefined, and lie in a row */
     bool is_settled;               /* it is known what became of it */
     bool is_cancelled;             /* the program has asked for that */
     bool is_freed;                 /* the program has no handle any more */
@@ -17,6 +17,7 @@ typedef struct ek_traced_request {
     bool is_nowhere;
     bool was_cancelled; /* in the recorded run */
     uint64_t number;
+    ek_traced_type elements; /* held */
     /* What a persistent request starts. */
     void *buf;
     MPI_Count count;
@@ -26,7 +27,7 @@ typedef struct ek_traced_request {
     MPI_Comm comm;
     /* Of a repetition: what a persistent receive has started, as its source differs each time. */
     MPI_Request inner;
-    struct ek_traced_result *result; /* of a collective */
+    ek_traced_result *result; /* of a collective */
     struct ek_traced_request *next;
 } ek_traced_request;
 
