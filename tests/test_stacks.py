@@ -332,14 +332,14 @@ def test_a_job_that_evenkeel_has_started_is_ended_in_a_deadlock(library):
 
 
 def test_a_job_in_a_deadlock_may_go_on_until_its_time_is_over(one):
-    """It says so once."""
-    options = ["--timeout", "8s", "--on-hang", "end"]
+    """It says so once. Where the machine is busy, it is noticed later."""
+    options = ["--timeout", "20s", "--on-hang", "end"]
     outcome = watched(one, "what=receives", options=options)
     assert outcome.code == 124 and not outcome.left_over, outcome.text
     told = [line for line in outcome.err.splitlines() if line.startswith("evenkeel: ")]
     assert told == [
         f"{DEADLOCK} The job goes on (--deadlock report).",
-        "evenkeel: the job has not ended within 8s (--timeout) and is ended.",
+        "evenkeel: the job has not ended within 20s (--timeout) and is ended.",
     ]
 
 
@@ -364,6 +364,15 @@ def test_a_job_that_only_waits_long_is_left_alone(library, launcher, tmp_path):
         pytest.skip(outcome.err)
     assert_passed(outcome)
     assert not outcome.said
+
+
+def test_a_rank_in_finalize_may_still_send(library, tmp_path):
+    told = tmp_path / "told"
+    later = threading.Timer(7.0, told.touch)
+    later.start()
+    outcome = watched(library, "what=callback", f"until={told}", options=["--deadlock", "end"])
+    later.join()
+    assert outcome.code == 0 and not outcome.said, outcome.text
 
 
 def test_a_value_that_is_none_is_refused(one):

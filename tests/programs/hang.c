@@ -13,7 +13,9 @@
  *   hang what=root                  The victim takes another rank for the root of a broadcast; a barrier
  * comes next. hang what=named                 The victim does not call a barrier of a communicator named
  * "halves". hang what=exit                  The victim exits without MPI_Finalize; rank 0 receives from it.
- *   hang what=finalize              The victim finalizes; rank 0 receives from it. */
+ *   hang what=finalize              The victim finalizes; rank 0 receives from it.
+ *   hang what=callback until=FILE   The same, and what the victim's MPI_Finalize calls back sends the
+ * message, once FILE exists: no rank hangs. */
 #include "check.h"
 #include <signal.h>
 
@@ -111,6 +113,28 @@ static void wait_for_requests(void)
     MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
+/* The standard has MPI_Finalize delete the attributes of MPI_COMM_SELF while MPI still works. */
+static int send_late(MPI_Comm comm, int key, void *value, void *extra)
+{
+    int out = 0;
+    (void)comm, (void)key, (void)value, (void)extra;
+    stay_away("spin");
+    return MPI_Send(&out, 1, MPI_INT, 0, 7, MPI_COMM_WORLD);
+}
+
+static int finalize_with_a_callback(int victim)
+{
+    int key, in;
+    if (world_rank == victim) {
+        MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, send_late, &key, NULL);
+        MPI_Comm_set_attr(MPI_COMM_SELF, key, NULL);
+    }
+    if (world_rank == 0)
+        MPI_Recv(&in, 1, MPI_INT, victim, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Finalize();
+    return 0;
+}
+
 static void broadcast(int root)
 {
     static int data[4];
@@ -133,6 +157,8 @@ int main(int argc, char **argv)
         collective("barrier", MPI_COMM_WORLD);
         collective("allreduce", MPI_COMM_WORLD);
     }
+    if (!strcmp(what, "callback"))
+        return finalize_with_a_callback(victim);
     if (!strcmp(what, "missing")) {
         if (world_rank == victim)
             stay_away(how);

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 /// The time between two observations.
 const INTERVAL: Duration = Duration::from_secs(2);
 /// Processor time is used for looking one part in so many of the time, at most.
-const SHARE: u32 = 200;
+const SHARE: u32 = 100;
 
 /// Each observation is of two looks, between which the process can do other things.
 pub struct DeadlockWatch {
