@@ -6,13 +6,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What is kept of a datatype. */
+/* What is kept of a datatype: the map is valid until the type is deleted, or for as long as it is held. */
 typedef struct ek_traced_type {
     size_t size; /* of an element, without holes */
     MPI_Count extent;
-    bool is_read; /* elements may be read */
-    const ek_type_map
-        *map; /* where their bytes lie; NULL: in a row. Valid until the type is deleted, or held */
+    bool is_read;           /* elements may be read */
+    const ek_type_map *map; /* where their bytes lie; NULL: in a row */
 } ek_traced_type;
 
 ek_traced_type ek_traced_type_of(MPI_Datatype);
