@@ -26,12 +26,24 @@ def found(seen, kind):
     return [finding for finding in (seen or {}).get("findings", []) if finding["kind"] == kind]
 
 
+def standings(seen):
+    """Which rank is in which call, or outside."""
+    ranks = (seen or {}).get("ranks", [])
+    return [(rank["rank"], rank["standing"], rank.get("call", {}).get("name")) for rank in ranks]
+
+
 def wait_until_said(process, kind, pattern):
-    """The first finding of this kind whose sentence matches, and what was seen with it."""
+    """The first finding of this kind whose sentence matches, and what was seen with it.
+
+    Ranks come to where they hang one after the other: two looks must find them in the same calls.
+    """
+    last = []
 
     def matching():
         seen = where(process.pid)
-        for finding in found(seen, kind):
+        is_settled = standings(seen) == last
+        last[:] = standings(seen)
+        for finding in found(seen, kind) if is_settled else []:
             if re.search(pattern, finding["sentence"]):
                 return finding, seen
         return process.poll() is not None
