@@ -3,7 +3,7 @@
 use crate::jobs::discovery::{self, Job};
 use crate::jobs::findings;
 use crate::jobs::observation::{self, BETWEEN_LOOKS, FirstLook};
-use rustix::time::{ClockId, clock_gettime};
+use crate::machine::processor_time;
 use std::time::{Duration, Instant};
 
 /// The time between two observations.
@@ -32,7 +32,7 @@ impl DeadlockWatch {
 
     /// Looks at the jobs that this process has started. Returns one that is in a deadlock.
     pub fn look(&mut self) -> Option<Job> {
-        let before = processor_time();
+        let before = processor_time::of_this_process();
         let first_looks = std::mem::take(&mut self.first_looks);
         let found = if first_looks.is_empty() {
             self.look_first();
@@ -40,7 +40,7 @@ impl DeadlockWatch {
         } else {
             first_looks.into_iter().find(|(job, first)| is_deadlocked(job, first)).map(|(job, _)| job)
         };
-        self.used += processor_time().saturating_sub(before);
+        self.used += Duration::from_secs_f64((processor_time::of_this_process() - before).max(0.0));
         let pause = if self.first_looks.is_empty() {
             INTERVAL.max(std::mem::take(&mut self.used) * SHARE)
         } else {
@@ -60,10 +60,4 @@ impl DeadlockWatch {
 
 fn is_deadlocked(job: &Job, first: &FirstLook) -> bool {
     findings::is_deadlocked(&observation::second_look(job, first.clone()))
-}
-
-/// Processor time that this thread has used.
-fn processor_time() -> Duration {
-    let time = clock_gettime(ClockId::ThreadCPUTime);
-    Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec.unsigned_abs() as u32)
 }
