@@ -92,11 +92,11 @@ fn snapshot(
     mappings: &[Mapping],
     interpreter: &mut Option<Result<Interpreter, String>>,
 ) -> Result<Snapshot<Traces>, StackError> {
-    match thread.state {
-        'D' => {
+    match threads::lasting_state(pid, thread.tid) {
+        Some('D') => {
             return Err(StackError::Uninterruptible { place: threads::kernel_function(pid, thread.tid) });
         }
-        'Z' | 'X' => return Err(StackError::Gone),
+        Some('Z' | 'X') | None => return Err(StackError::Gone),
         _ => {}
     }
     let stack_of = |stack_pointer| memory_map::stack_at(mappings, stack_pointer);

@@ -91,6 +91,10 @@ fn wait_for_stop(pid: u32, thread: Pid, asked: Instant) -> Result<Option<Signal>
             Err(errno) => return Err(why(pid, errno)),
         }
         if asked.elapsed() > STOP_WITHIN {
+            let tid = thread.as_raw() as u32;
+            if threads::lasting_state(pid, tid) == Some('D') {
+                return Err(StackError::Uninterruptible { place: threads::kernel_function(pid, tid) });
+            }
             return Err(StackError::DidNotStop { milliseconds: STOP_WITHIN.as_millis() });
         }
         std::thread::sleep(pause);

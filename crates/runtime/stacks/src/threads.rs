@@ -2,6 +2,10 @@
 
 use crate::error::StackError;
 use std::fs;
+use std::time::Duration;
+
+/// A thread that some look finds in another state has only read a page of a file, or started a program.
+const LOOKS_AT_SLEEP: usize = 100;
 
 /// A thread, and what the kernel says about it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +28,19 @@ pub(crate) fn of_process(pid: u32) -> Vec<Thread> {
 fn state(pid: u32, tid: u32) -> Option<char> {
     let stat = fs::read_to_string(format!("/proc/{pid}/task/{tid}/stat")).ok()?;
     stat.rsplit_once(") ")?.1.chars().next()
+}
+
+/// The state of a thread: `D` only if each of [`LOOKS_AT_SLEEP`] looks found that.
+pub(crate) fn lasting_state(pid: u32, tid: u32) -> Option<char> {
+    const PAUSE: Duration = Duration::from_millis(1);
+    for _ in 1..LOOKS_AT_SLEEP {
+        let now = state(pid, tid);
+        if now != Some('D') {
+            return now;
+        }
+        std::thread::sleep(PAUSE);
+    }
+    state(pid, tid)
 }
 
 /// The number of the system call that a thread sleeps in.
@@ -66,6 +83,59 @@ pub(crate) fn refusal(pid: u32, cause: &str) -> StackError {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::io::{BufRead, BufReader, Write};
+    use std::process::{Command, Stdio};
+
+    /// For each line of input, starts a process that sleeps for so many seconds, and sleeps uninterruptibly
+    /// meanwhile, as `vfork` makes it.
+    const STARTS_SLEEPERS: &str = "
+import ctypes, os, signal, sys, time
+CLONE_VFORK = 0x4000
+number_of_clone = {'x86_64': 56}.get(os.uname().machine, 220)
+print('ready', flush=True)
+for seconds in sys.stdin:
+    if ctypes.CDLL(None).syscall(number_of_clone, CLONE_VFORK | signal.SIGCHLD, 0, 0, 0, 0) == 0:
+        time.sleep(float(seconds))
+        os._exit(0)
+    os.wait()
+    print('went on', flush=True)
+";
+
+    #[test]
+    fn only_a_long_uninterruptible_sleep_is_one() {
+        let mut command = Command::new("python3");
+        command.args(["-c", STARTS_SLEEPERS]).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let Ok(mut child) = command.spawn() else { return };
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let mut stdin = child.stdin.take().unwrap();
+        let mut sleep = |seconds| writeln!(stdin, "{seconds}").unwrap();
+        let pid = child.id();
+        let is_uninterruptible = || {
+            std::thread::sleep(Duration::from_millis(1));
+            state(pid, pid) == Some('D')
+        };
+        assert_eq!(lines.next().unwrap().unwrap(), "ready");
+        // The machine may stand still for longer than a short sleep takes.
+        let is_seen = (0..200).any(|_| {
+            sleep("0.04");
+            let slept = (0..1000).any(|_| is_uninterruptible());
+            let lasting = lasting_state(pid, pid);
+            assert_eq!(lines.next().unwrap().unwrap(), "went on");
+            slept && lasting != Some('D')
+        });
+        assert!(is_seen, "each short sleep was taken for a long one");
+        sleep("10");
+        assert!((0..20_000).any(|_| is_uninterruptible()));
+        let looked = crate::Observer::default().look(pid);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        match looked {
+            Err(StackError::Uninterruptible { place }) => {
+                assert!(place.is_none_or(|place| place.contains("fork") || place.contains("clone")));
+            }
+            other => panic!("{other:?}"),
+        }
+    }
 
     #[test]
     fn the_first_thread_comes_first() {
