@@ -591,9 +591,10 @@ typedef struct ek_call_line
     uint64_t pending;
     /*
      1 once the three numbers do not hold all that may be under way, 2 if nothing is to be concluded from a
-     wait, because another thread or a fault may end it.
+     wait, because another thread or a fault may end it, 4 if this process sends nothing any more and takes
+     part in nothing.
      */
-    uint64_t uncountable;
+    uint64_t traffic_marks;
     /*
      The engine's.
      */

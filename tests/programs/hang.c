@@ -14,8 +14,10 @@
  * comes next. hang what=named                 The victim does not call a barrier of a communicator named
  * "halves". hang what=exit                  The victim exits without MPI_Finalize; rank 0 receives from it.
  *   hang what=finalize              The victim finalizes; rank 0 receives from it.
- *   hang what=callback until=FILE   The same, and what the victim's MPI_Finalize calls back sends the
- * message, once FILE exists: no rank hangs. */
+ *   hang what=left                  The victim finalizes; all others call a barrier.
+ *   hang what=callback on=self|world until=FILE
+ *     As `finalize`, but an attribute of that communicator, which the victim's MPI_Finalize deletes, sends
+ * the message, once FILE exists: no rank hangs. */
 #include "check.h"
 #include <signal.h>
 
@@ -113,7 +115,8 @@ static void wait_for_requests(void)
     MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
-/* The standard has MPI_Finalize delete the attributes of MPI_COMM_SELF while MPI still works. */
+/* The standard has MPI_Finalize delete the attributes of MPI_COMM_SELF while MPI still works. MPICH deletes
+ * those of MPI_COMM_WORLD in the same way. */
 static int send_late(MPI_Comm comm, int key, void *value, void *extra)
 {
     int out = 0;
@@ -122,12 +125,12 @@ static int send_late(MPI_Comm comm, int key, void *value, void *extra)
     return MPI_Send(&out, 1, MPI_INT, 0, 7, MPI_COMM_WORLD);
 }
 
-static int finalize_with_a_callback(int victim)
+static int finalize_with_a_callback(int victim, MPI_Comm comm)
 {
     int key, in;
     if (world_rank == victim) {
         MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, send_late, &key, NULL);
-        MPI_Comm_set_attr(MPI_COMM_SELF, key, NULL);
+        MPI_Comm_set_attr(comm, key, NULL);
     }
     if (world_rank == 0)
         MPI_Recv(&in, 1, MPI_INT, victim, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
@@ -157,8 +160,14 @@ int main(int argc, char **argv)
         collective("barrier", MPI_COMM_WORLD);
         collective("allreduce", MPI_COMM_WORLD);
     }
-    if (!strcmp(what, "callback"))
-        return finalize_with_a_callback(victim);
+    if (!strcmp(what, "callback")) {
+        const char *on = argument(argc, argv, "on", "self");
+        return finalize_with_a_callback(victim, strcmp(on, "self") ? MPI_COMM_WORLD : MPI_COMM_SELF);
+    }
+    if (world_rank == victim && (!strcmp(what, "finalize") || !strcmp(what, "left"))) {
+        MPI_Finalize(); /* with no message under way */
+        return 0;
+    }
     if (!strcmp(what, "missing")) {
         if (world_rank == victim)
             stay_away(how);
@@ -179,6 +188,8 @@ int main(int argc, char **argv)
         wait_for_requests();
     } else if (!strcmp(what, "root")) {
         broadcast(world_rank == victim ? 1 : 0);
+    } else if (!strcmp(what, "left")) {
+        MPI_Barrier(MPI_COMM_WORLD);
     } else if (!strcmp(what, "different")) {
         collective(world_rank == victim ? "barrier" : "allreduce", MPI_COMM_WORLD);
     } else {

@@ -6,6 +6,8 @@
 static ek_call_line unread;
 ek_call_line *ek_line = &unread;
 
+_Atomic bool ek_calls_within_host;
+
 static ek_comm_addresses addresses;
 
 void ek_call_line_open(void)
@@ -30,7 +32,31 @@ void ek_call_line_open(void)
     /* Another thread may do what this line's call waits for, and a communicator that is revoked ends waits.
      * */
     if (ek_process.is_threaded || ek_host_reports_faults())
-        EK_LINE_STORE(ek_line, uncountable, EK_UNCOUNTABLE | EK_UNPROVABLE);
+        ek_mark_traffic(EK_UNCOUNTABLE | EK_UNPROVABLE);
 }
 
 void ek_call_line_close(void) { ek_line = &unread; }
+
+/* ---- MPI_Finalize ----
+ *
+ * It first deletes the attributes of MPI_COMM_SELF, the last one first, and what the program has attached may
+ * still send messages then. The shim's own attribute was set in MPI_Init, so it is deleted last. MPICH
+ * deletes those of MPI_COMM_WORLD in the same way afterwards. */
+
+static bool has_deleted_self, has_deleted_world;
+
+void ek_call_line_finalize(void) { ek_calls_within_host = has_deleted_self = has_deleted_world = false; }
+
+void ek_call_line_attributes_deleted(MPI_Comm comm)
+{
+    has_deleted_self |= comm == ek_handles.self;
+    has_deleted_world |= comm == ek_handles.world;
+#ifdef OPEN_MPI
+    const bool is_over = has_deleted_self;
+#else
+    const bool is_over = has_deleted_self && has_deleted_world;
+#endif
+    /* Messages that are sent from within the host are not counted. */
+    if (is_over && !ek_calls_within_host)
+        ek_mark_traffic(EK_SENDS_NO_MORE);
+}

@@ -9,6 +9,7 @@
 #define EK_PROCESS_CALL_LINE_H
 #include "host/library.h"
 #include "process/state.h"
+#include <stdatomic.h>
 
 /* This process's line; another one, which is not read, where it takes no part. Never NULL. */
 extern EK_HIDDEN ek_call_line *ek_line;
@@ -16,6 +17,11 @@ extern EK_HIDDEN ek_call_line *ek_line;
 /* At the start and, in a child after fork, at the end. */
 void ek_call_line_open(void);
 void ek_call_line_close(void);
+
+/* In MPI_Finalize, before the host's is called, and when it has deleted the first attribute that was set on a
+ * communicator, which it deletes last. */
+void ek_call_line_finalize(void);
+void ek_call_line_attributes_deleted(MPI_Comm comm);
 
 /* No rank or no tag. */
 enum { EK_NONE = INT32_MIN };
@@ -25,6 +31,18 @@ enum { EK_NONE = INT32_MIN };
 #define EK_LINE_LOAD(line, field) __atomic_load_n(&(line)->field, __ATOMIC_RELAXED)
 
 /* ---- the call ---- */
+
+/* Something has called MPI from within the host since this was reset: the host itself, or what it calls
+ * back. */
+extern EK_HIDDEN _Atomic bool ek_calls_within_host;
+
+static inline bool ek_is_called_by_program(void)
+{
+    if (EK_LIKELY(ek_depth == 0))
+        return true;
+    atomic_store_explicit(&ek_calls_within_host, true, memory_order_relaxed);
+    return false;
+}
 
 /* A call that the line tells of, until the block ends. */
 typedef struct ek_call_scope {
@@ -47,7 +65,7 @@ static inline __attribute__((always_inline)) ek_call_scope ek_call_begin(const c
     enum { PLACE = 3 };
     ek_call_line *const line = ek_line;
     uint64_t was = EK_LINE_LOAD(line, version);
-    if (EK_UNLIKELY(ek_depth > 0) || EK_UNLIKELY(was & PLACE))
+    if (EK_UNLIKELY(!ek_is_called_by_program()) || EK_UNLIKELY(was & PLACE))
         return (ek_call_scope){NULL, 0};
     if (EK_LIKELY(!ek_process.is_threaded))
         EK_LINE_STORE(line, version, was + 1);
@@ -80,15 +98,17 @@ static inline void ek_call_end(const ek_call_scope *scope)
  * after it has been received, and a nonblocking receive when it is started, for as long as none is pending.
  * What cannot be counted so makes all of it uncountable. */
 
-enum { EK_UNCOUNTABLE = 1, EK_UNPROVABLE = 2 };
+enum { EK_UNCOUNTABLE = 1, EK_UNPROVABLE = 2, EK_SENDS_NO_MORE = 4 };
 
-static inline void ek_count_uncountable(void)
+static inline void ek_mark_traffic(uint64_t mark)
 {
-    EK_LINE_STORE(ek_line, uncountable, EK_LINE_LOAD(ek_line, uncountable) | EK_UNCOUNTABLE);
+    EK_LINE_STORE(ek_line, traffic_marks, EK_LINE_LOAD(ek_line, traffic_marks) | mark);
 }
 
+static inline void ek_count_uncountable(void) { ek_mark_traffic(EK_UNCOUNTABLE); }
+
 /* Whether the program makes the call. What the host sends by MPI itself it also receives itself. */
-static inline bool ek_counts(void) { return EK_LIKELY(ek_depth == 0); }
+static inline bool ek_counts(void) { return ek_is_called_by_program(); }
 
 /* Release: the numbers are raised in the order of the program. */
 #define EK_LINE_ADD(line, field, count) \

@@ -1,4 +1,5 @@
 #include "process/communicator.h"
+#include "process/call_line.h"
 #include "process/state.h"
 #include <pthread.h>
 #include <stdio.h>
@@ -129,6 +130,8 @@ static int delete_attribute(MPI_Comm comm, int key, void *value, void *extra)
     (void)key, (void)extra;
     strike(comm, value);
     ek_comm_entry_drop(value);
+    if (!ek_process.active)
+        ek_call_line_attributes_deleted(comm);
     return MPI_SUCCESS;
 }
 

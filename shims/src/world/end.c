@@ -2,6 +2,7 @@
 #include "gate/deferral.h"
 #include "gate/gate.h"
 #include "message/start.h"
+#include "process/call_line.h"
 #include "process/communicator.h"
 #include "process/host_progress.h"
 #include "world/records.h"
@@ -47,6 +48,7 @@ void ek_before_finalize(void)
     settle_connections();
     /* What the host calls back from MPI_Finalize (attributes of MPI_COMM_SELF) is left to it. */
     ek_process.active = ek_process.records_messages = ek_process.reports_messages = false;
+    ek_call_line_finalize();
     ek_comms_close();
     ek_host_progress_close();
     ek_world_leave();

@@ -43,6 +43,8 @@ pub struct Traffic {
     pub is_uncountable: bool,
     /// Something else than the ranks that it needs may end a wait.
     pub is_unprovable: bool,
+    /// It is in MPI_Finalize, and nothing that this calls back can send messages any more.
+    pub sends_no_more: bool,
 }
 
 /// What is seen of a rank.
@@ -156,6 +158,7 @@ fn view(
         pending: sight.pending,
         is_uncountable: sight.is_uncountable,
         is_unprovable: sight.is_unprovable,
+        sends_no_more: sight.sends_no_more,
     };
     let traffic = first.map(traffic).filter(|first| last.map(traffic) == Some(*first));
     RankView { rank: rank.rank, pid: rank.pid, standing, activity, traffic }

@@ -24,7 +24,9 @@ pub fn needs(seen: &Observation) -> Needs {
         let is_sure = match view.waits_in() {
             None => true, // nothing, or gone
             // What it calls back, for attributes of MPI_COMM_SELF, may still send messages.
-            Some(call) if call.name == "MPI_Finalize" => false,
+            Some(call) if call.name == "MPI_Finalize" => {
+                view.traffic.is_some_and(|traffic| traffic.sends_no_more)
+            }
             Some(call) if call.collective.is_some() => doubt != Some(Doubt::Unprovable),
             Some(call) => doubt.is_none() && call.name != "MPI_Send" && call.name != "MPI_Rsend",
         };

@@ -26,8 +26,9 @@ pub struct CallLine {
     /// Nonblocking sends and receives of the host library's that are not complete.
     pub pending: u64,
     /// 1 once the three numbers do not hold all that may be under way, 2 if nothing is to be concluded from a
-    /// wait, because another thread or a fault may end it.
-    pub uncountable: u64,
+    /// wait, because another thread or a fault may end it, 4 if this process sends nothing any more and takes
+    /// part in nothing.
+    pub traffic_marks: u64,
     /// The engine's.
     pub wait: [u64; 8],
 }

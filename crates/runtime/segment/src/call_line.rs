@@ -7,7 +7,7 @@
 //!
 //! ```text
 //! version & 3   0: outside MPI    2: in a call    1, 3: being written
-//! line 0        version, name, communicator, peer and tag | sends, receives, pending, uncountable
+//! line 0        version, name, communicator, peer and tag | sends, receives, pending, traffic marks
 //! line 1        a wait of the engine's: since, block, first instance, members, me, root, ordinal
 //! ```
 //!
@@ -35,7 +35,7 @@ const PEER_AND_TAG: usize = 3;
 const SENDS: usize = 4;
 const RECEIVES: usize = 5;
 const PENDING: usize = 6;
-const UNCOUNTABLE: usize = 7;
+const TRAFFIC_MARKS: usize = 7;
 const SINCE: usize = 8;
 const BLOCK: usize = 9;
 const FIRST: usize = 10;
@@ -97,6 +97,8 @@ pub struct Sight {
     pub is_uncountable: bool,
     /// Something else than the ranks that it needs may end a wait of this process.
     pub is_unprovable: bool,
+    /// It is in MPI_Finalize, which has called back all that the program has attached to communicators.
+    pub sends_no_more: bool,
 }
 
 /// What one look at a process's lines tells. Its words may be of two calls.
@@ -259,8 +261,9 @@ fn sight(words: &[u64; CALL_WORDS]) -> Sight {
         sends: words[SENDS],
         receives: words[RECEIVES],
         pending: words[PENDING],
-        is_uncountable: words[UNCOUNTABLE] & 1 != 0,
-        is_unprovable: words[UNCOUNTABLE] & 2 != 0,
+        is_uncountable: words[TRAFFIC_MARKS] & 1 != 0,
+        is_unprovable: words[TRAFFIC_MARKS] & 2 != 0,
+        sends_no_more: words[TRAFFIC_MARKS] & 4 != 0,
     }
 }
 
