@@ -1,14 +1,15 @@
 /* Collectives of which a repetition has to notice that their data are others.
  *
- *     replayed_collectives KIND WHO N [inter|same] [derived]
+ *     replayed_collectives KIND WHO N [inter|same|line|graph] [derived]
  *
  * KIND: a function's name without MPI_, blocking or nonblocking, in lower case ("allreduce",
- * "ialltoallw"). It is called three times, with other buffers each time; nonblocking ones are waited for in
- * another order. In the second call, rank WHO contributes numbers that are N larger than otherwise; WHO -1:
- * the operator adds N. `inter`: between the two halves of the ranks. `same`: each call is waited for at once.
- * `derived`: elements are two numbers in reverse order with a hole between them, which holds another number
- * in each run, and the type is freed before calls are waited for. Rank 0 prints a number that depends on all
- * results. */
+ * "ialltoallw"), or with a p, persistent ("pallreduce": started twice, with other data). It is called three
+ * times, with other buffers each time; nonblocking ones are waited for in another order. In the second call,
+ * rank WHO contributes numbers that are N larger than otherwise; WHO -1: the operator adds N. `inter`:
+ * between the two halves of the ranks. `same`: each call is waited for at once. Collectives of neighbours:
+ * `line` is a grid without an edge around, `graph` a directed graph, otherwise they use a ring. `derived`:
+ * elements are two numbers in reverse order with a hole between them, which holds another number in each run,
+ * and the type is freed before calls are waited for. Rank 0 prints a number that depends on all results. */
 #include <mpi.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -25,6 +26,7 @@ static MPI_Datatype type = MPI_DATATYPE_NULL;
 static bool is_derived;
 static int sent[CALLS][ROOM], received[CALLS][ROOM];
 static int counts[MOST], places[MOST], bytes[MOST];
+static MPI_Aint addresses[MOST];
 static MPI_Datatype types[MOST];
 
 static bool is_hole(int place) { return is_derived && place % 3 == 1; }
@@ -60,13 +62,23 @@ static MPI_Datatype reversed_pair(void)
 static MPI_Request call(const char *kind, int *s, int *r)
 {
     MPI_Request request = MPI_REQUEST_NULL;
-/* Blocking or, with an i, nonblocking. */
+#if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
+#define IF_PERSISTENT(small, Name, ...)                                \
+    if (!strcmp(kind, "p" small)) {                                    \
+        MPI_##Name##_init(__VA_ARGS__, comm, MPI_INFO_NULL, &request); \
+        MPI_Start(&request);                                           \
+    } else
+#else
+#define IF_PERSISTENT(small, Name, ...)
+#endif
+/* Blocking or, with an i, nonblocking, or, with a p, persistent. */
 #define EITHER(small, Name, Iname, ...)           \
     if (!strcmp(kind, small))                     \
         MPI_##Name(__VA_ARGS__, comm);            \
     else if (!strcmp(kind, "i" small))            \
         MPI_##Iname(__VA_ARGS__, comm, &request); \
-    else
+    else                                          \
+        IF_PERSISTENT(small, Name, __VA_ARGS__)
     EITHER("bcast", Bcast, Ibcast, rank == root || root == MPI_ROOT ? s : r, BLOCK, type, root)
     EITHER("reduce", Reduce, Ireduce, s, r, BLOCK, type, sum, root)
     EITHER("allreduce", Allreduce, Iallreduce, s, r, BLOCK, type, sum)
@@ -88,6 +100,14 @@ static MPI_Request call(const char *kind, int *s, int *r)
     EITHER("alltoallv in place", Alltoallv, Ialltoallv, MPI_IN_PLACE, counts, places, type, s, counts, places,
            type)
     EITHER("reduce_scatter in place", Reduce_scatter, Ireduce_scatter, MPI_IN_PLACE, s, counts, type, sum)
+    EITHER("neighbor_allgather", Neighbor_allgather, Ineighbor_allgather, s, BLOCK, type, r, BLOCK, type)
+    EITHER("neighbor_allgatherv", Neighbor_allgatherv, Ineighbor_allgatherv, s, BLOCK, type, r, counts,
+           places, type)
+    EITHER("neighbor_alltoall", Neighbor_alltoall, Ineighbor_alltoall, s, BLOCK, type, r, BLOCK, type)
+    EITHER("neighbor_alltoallv", Neighbor_alltoallv, Ineighbor_alltoallv, s, counts, places, type, r, counts,
+           places, type)
+    EITHER("neighbor_alltoallw", Neighbor_alltoallw, Ineighbor_alltoallw, s, counts, addresses, types, r,
+           counts, addresses, types)
     abort();
     return request;
 }
@@ -102,6 +122,30 @@ static void split(void)
     MPI_Comm_remote_size(comm, &others);
     /* Of rank 1 of MPI_COMM_WORLD, the root. */
     root = side == 0 ? 0 : rank == 1 ? MPI_ROOT : MPI_PROC_NULL;
+}
+
+/* Rank 0 sends to all others, which send to the next. */
+static void make_graph(void)
+{
+    const int next = 1 + rank % (size - 1), last = rank > 1 ? rank - 1 : size - 1;
+    const int sources[] = {last, 0};
+    int destinations[MOST];
+    for (int i = 1; i < size; i++)
+        destinations[i - 1] = rank == 0 ? i : next;
+    MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, rank == 0 ? 0 : 2, sources, MPI_UNWEIGHTED,
+                                   rank == 0 ? size - 1 : 1, destinations, MPI_UNWEIGHTED, MPI_INFO_NULL, 0,
+                                   &comm);
+    others = rank == 0 ? size - 1 : 2;
+}
+
+static void make_neighbors(bool is_line, bool is_graph)
+{
+    const int wraps = !is_line;
+    others = 2;
+    if (is_graph)
+        make_graph();
+    else
+        MPI_Cart_create(MPI_COMM_WORLD, 1, &size, &wraps, 0, &comm);
 }
 
 int main(int argc, char **argv)
@@ -122,17 +166,24 @@ int main(int argc, char **argv)
     root = 1;
     if (is_inter)
         split();
+    bool is_of_neighbors = strstr(kind, "neighbor") != NULL, is_line = has_word(argc, argv, "line");
+    const int untouched = is_line ? (int)getpid() : 0;
+    if (is_of_neighbors)
+        make_neighbors(is_line, has_word(argc, argv, "graph"));
     for (int i = 0; i < MOST; i++) {
         counts[i] = BLOCK;
         places[i] = 2 * BLOCK * (others - 1 - i);
         bytes[i] = places[i] * (int)sizeof(int) * (is_derived ? 3 : 1);
+        addresses[i] = bytes[i];
         types[i] = type;
     }
     MPI_Op_create(add, 1, &sum);
     for (int i = 0; i < CALLS; i++) {
-        for (int j = 0; j < ROOM; j++)
+        for (int j = 0; j < ROOM; j++) {
+            received[i][j] = untouched;
             sent[i][j] = is_hole(j) ? (int)getpid()
                                     : 1000 * rank + 100 * i + j + (who == rank && i == 1 ? peculiarity : 0);
+        }
         offset = who < 0 && i == 1 ? peculiarity : 0;
         requests[i] = call(kind, sent[i], received[i]);
         if (is_one_by_one)
@@ -142,12 +193,22 @@ int main(int argc, char **argv)
         MPI_Type_free(&type);
     for (int i = CALLS; i-- > 0;)
         MPI_Wait(&requests[i], MPI_STATUS_IGNORE);
+    for (int i = 0; i < CALLS && requests[i] != MPI_REQUEST_NULL; i++)
+        sent[i][0] += 7;
+    if (requests[0] != MPI_REQUEST_NULL) {
+        MPI_Startall(CALLS, requests);
+        MPI_Waitall(CALLS, requests, MPI_STATUSES_IGNORE);
+        for (int i = 0; i < CALLS; i++)
+            MPI_Request_free(&requests[i]);
+    }
     long mine = 0, all = 0;
     for (int i = 0; i < CALLS; i++)
         for (int j = 0; j < ROOM; j++)
-            mine += is_hole(j) ? 0 : (sent[i][j] + received[i][j]) * (long)(i * ROOM + j + 1);
+            if (!is_hole(j))
+                mine += (sent[i][j] + (received[i][j] == untouched ? 0 : received[i][j])) *
+                        (long)(i * ROOM + j + 1);
     MPI_Op_free(&sum);
-    if (is_inter)
+    if (is_inter || is_of_neighbors)
         MPI_Comm_free(&comm);
     MPI_Reduce(&mine, &all, 1, MPI_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
     if (rank == 0)

@@ -67,6 +67,13 @@ pub const FAMILIES: &[Family] = &[
     Family { template: template!("free_window"), functions: &["Win_free"], carries_messages: false },
     Family { template: template!("file"), functions: FILES, carries_messages: false },
     Family { template: template!("block_in_host"), functions: BLOCKING_IN_HOST, carries_messages: false },
+    Family { template: template!("block_in_host"), functions: NEIGHBORS, carries_messages: false },
+    Family {
+        template: template!("block_in_host"),
+        functions: PERSISTENT_COLLECTIVES,
+        carries_messages: false,
+    },
+    Family { template: template!("message"), functions: STARTED_NEIGHBORS, carries_messages: false },
     Family { template: template!("set_errhandler"), functions: ERRHANDLER_SETTERS, carries_messages: false },
     Family { template: template!("init"), functions: &["Init", "Init_thread"], carries_messages: false },
     Family { template: template!("finalize"), functions: &["Finalize"], carries_messages: false },
@@ -142,9 +149,35 @@ const BLOCKING_IN_HOST: &[&str] = &[
     "Comm_spawn", "Comm_accept", "Comm_connect", "Comm_join",
     "Win_fence", "Win_start", "Win_complete", "Win_wait", "Win_lock", "Win_lock_all", "Win_unlock",
     "Win_unlock_all", "Win_flush", "Win_flush_all", "Win_flush_local", "Win_flush_local_all",
+];
+
+/// Collectives of neighbours are the host's.
+#[rustfmt::skip]
+const NEIGHBORS: &[&str] = &[
     "Neighbor_allgather", "Neighbor_allgatherv", "Neighbor_alltoall", "Neighbor_alltoallv",
     "Neighbor_alltoallw",
 ];
+
+#[rustfmt::skip]
+const STARTED_NEIGHBORS: &[&str] = &[
+    "Ineighbor_allgather", "Ineighbor_allgatherv", "Ineighbor_alltoall", "Ineighbor_alltoallv",
+    "Ineighbor_alltoallw",
+];
+
+/// They may synchronize the ranks. What they make is started and completed as the host's requests are.
+#[rustfmt::skip]
+const PERSISTENT_COLLECTIVES: &[&str] = &[
+    "Barrier_init", "Bcast_init", "Reduce_init", "Allreduce_init", "Gather_init", "Gatherv_init",
+    "Scatter_init", "Scatterv_init", "Allgather_init", "Allgatherv_init", "Alltoall_init", "Alltoallv_init",
+    "Alltoallw_init", "Reduce_scatter_init", "Reduce_scatter_block_init", "Scan_init", "Exscan_init",
+    "Neighbor_allgather_init", "Neighbor_allgatherv_init", "Neighbor_alltoall_init",
+    "Neighbor_alltoallv_init", "Neighbor_alltoallw_init",
+];
+
+/// Whether a function is a collective with arguments of its own, `MPI_Barrier` not among them.
+pub fn is_collective(base: &str) -> bool {
+    [COLLECTIVES, NEIGHBORS, STARTED_NEIGHBORS, PERSISTENT_COLLECTIVES].iter().any(|all| all.contains(&base))
+}
 
 /// Local questions, asked often: no wrapper, as no other process could notice them.
 #[rustfmt::skip]

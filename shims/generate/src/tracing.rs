@@ -1,5 +1,7 @@
 //! What wrappers do while a trace is written or repeated, in C: see `shims/src/trace`.
 
+use crate::families;
+
 /// How a call is traced.
 pub enum Traced {
     /// Its wrapper is entered again, between these lines. They may change the arguments.
@@ -8,11 +10,15 @@ pub enum Traced {
     Asks,
     /// The same, but it always finds something.
     Instead,
+    /// As `Around`, and what is done looks at all of the call's arguments.
+    Collective,
+    /// The same, for a call that makes a request.
+    PersistentCollective,
 }
 
 /// The calls that are traced.
 pub fn of(base: &str) -> Option<Traced> {
-    use Traced::{Around, Asks, Instead};
+    use Traced::{Around, Asks, Collective, Instead, PersistentCollective};
     const RECEIVE: &str = "ek_traced_receive traced;";
     const POST: &str = "ek_traced_post post;";
     Some(match base {
@@ -77,6 +83,13 @@ pub fn of(base: &str) -> Option<Traced> {
         "Test" | "Testall" | "Testany" | "Testsome" | "Request_get_status" | "Iprobe" | "Improbe" => Asks,
         "Wait" | "Waitall" | "Waitany" | "Waitsome" | "Probe" | "Mprobe" | "Start" | "Startall"
         | "Cancel" | "Request_free" => Instead,
+        _ if families::is_collective(base) => {
+            if base.ends_with("_init") {
+                PersistentCollective
+            } else {
+                Collective
+            }
+        }
         _ => return None,
     })
 }

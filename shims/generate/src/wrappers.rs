@@ -73,13 +73,13 @@ fn values(function: &Function) -> Result<Values, GenerateError> {
         values.insert("BLOCKS", blocks.to_string());
         values.insert("FIELDS", fields(function, kind)?);
     }
+    values.insert("TRACE", traced(function, base, values.get("FIELDS").map_or("", String::as_str)));
     if let Some(completion) = completion(base) {
         values.insert("REQUESTS", completion.requests.to_string());
         values.insert("HANDLES", completion.handles().to_string());
         values.insert("COMPLETED", completion.completed.to_string());
     }
     let lines = |lines: &[&str]| lines.join("\n");
-    values.insert("TRACE", traced(function, base));
     let first = format!("ek_trace_note_unpromised(\"MPI_{base}\");");
     values.insert("AT_FIRST", if tracing::is_promised(base) { String::new() } else { first });
     values.insert("CALLER", call_line::caller(function));
@@ -104,19 +104,32 @@ fn values(function: &Function) -> Result<Values, GenerateError> {
 
 /// What a wrapper begins with: while calls are traced, it enters itself again, by the name that no tool in
 /// front of the shim has.
-fn traced(function: &Function, base: &str) -> String {
+fn traced(function: &Function, base: &str, fields: &str) -> String {
     let Some(traced) = tracing::of(base) else { return String::new() };
     let scope = |asks: bool| format!("EK_TRACED_CALL(\"MPI_{base}\", {asks});");
     let arguments = function.arguments();
     let name = base.to_lowercase();
+    let around = |before: &[&str], after: &[&str]| {
+        let mut lines = vec![scope(false)];
+        lines.extend(before.iter().map(|line| line.to_string()));
+        lines.push(format!("int code = P{}({arguments});", function.name));
+        lines.extend(after.iter().map(|line| line.to_string()));
+        lines.push("return code;".into());
+        lines
+    };
+    let all_arguments = format!("const ek_arguments arguments = {{\n{fields}\n}};");
     let lines = match traced {
-        Traced::Around(before, after) => {
-            let mut lines = vec![scope(false)];
-            lines.extend(before.iter().map(|line| line.to_string()));
-            lines.push(format!("int code = P{}({arguments});", function.name));
-            lines.extend(after.iter().map(|line| line.to_string()));
-            lines.push("return code;".into());
-            lines
+        Traced::Around(before, after) => around(before, after),
+        Traced::Collective => around(
+            &[
+                &all_arguments,
+                "ek_traced_collective traced;",
+                "ek_trace_collective_begins(&traced, &arguments);",
+            ],
+            &["ek_trace_collective_over(&traced, &arguments, code);"],
+        ),
+        Traced::PersistentCollective => {
+            around(&[&all_arguments], &["ek_trace_collective_made(&arguments, code);"])
         }
         Traced::Asks => vec![scope(true), format!("return ek_traced_{name}({arguments});")],
         Traced::Instead => vec![scope(false), format!("return ek_traced_{name}({arguments});")],
@@ -161,23 +174,19 @@ fn completion(base: &str) -> Option<Completion> {
 
 /// The kind of a collective, without `EK_KIND_`: `REDUCE_SCATTER` of `Ireduce_scatter`.
 fn collective_kind(base: &str) -> Option<String> {
-    let is_collective = |name: &str| {
-        FAMILIES
-            .iter()
-            .any(|family| family.template.contains("ek_try_collective") && family.functions.contains(&name))
-    };
-    if !is_collective(base) {
+    if !families::is_collective(base) {
         return None;
     }
+    let blocking = base.strip_suffix("_init").unwrap_or(base);
     // "Ibcast" is a nonblocking "Bcast", and no blocking collective begins with an I.
-    Some(base.strip_prefix('I').unwrap_or(base).to_uppercase())
+    Some(blocking.strip_prefix('I').unwrap_or(blocking).to_uppercase())
 }
 
 /// The initializers of `ek_arguments`, one a line: each argument to its field.
 fn fields(function: &Function, kind: String) -> Result<String, GenerateError> {
     let mut lines =
         vec![format!(".kind = EK_KIND_{kind},"), format!(".large_counts = {},", function.is_large())];
-    for parameter in &function.parameters {
+    for parameter in function.parameters.iter().filter(|parameter| parameter.name != "info") {
         let field = match (parameter.name.as_str(), kind.as_str()) {
             ("buffer", _) => "recvbuf",
             ("count", _) => "sendcount",

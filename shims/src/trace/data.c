@@ -29,11 +29,11 @@ void ek_traced_type_drop(const ek_traced_type *t)
         ek_type_map_release(t->map);
 }
 
-void ek_traced_result_drop(ek_traced_result *r)
+void ek_traced_blocks_drop(ek_traced_blocks *b)
 {
-    for (int i = 0; r && i < r->count; i++)
-        ek_traced_type_drop(&r->blocks[i].type);
-    free(r);
+    for (int i = 0; b && i < b->count; i++)
+        ek_traced_type_drop(&b->blocks[i].type);
+    free(b);
 }
 
 /* Returns the bytes of elements with holes, to be freed. */

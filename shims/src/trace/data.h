@@ -27,14 +27,15 @@ typedef struct ek_traced_block {
     ek_traced_type type;
 } ek_traced_block;
 
-/* What a collective will have written when it is complete. The types of the blocks are held. */
-typedef struct ek_traced_result {
+/* What a collective reads, or will have written when it is complete. The types of the blocks are held. */
+typedef struct ek_traced_blocks {
     uint32_t kind;
+    int root; /* the same number for all libraries */
     int count;
     ek_traced_block blocks[];
-} ek_traced_result;
+} ek_traced_blocks;
 
-void ek_traced_result_drop(ek_traced_result *); /* or NULL */
+void ek_traced_blocks_drop(ek_traced_blocks *); /* or NULL */
 
 /* Takes a message into a hash: `bytes` bytes, without holes, of elements at an address. Elements that may not
  * be read count by their number of bytes alone. */

@@ -224,6 +224,10 @@ static bool begin(ek_traced_request *r, int *code)
 {
     r->is_active = true;
     r->is_settled = r->is_cancelled = false;
+    if (r->contribution) {
+        ek_trace_contribution(r->contribution);
+        return false;
+    }
     if (!r->receives) {
         size_t bytes = r->elements.is_read ? (size_t)r->count * r->elements.size : 0;
         ek_trace_elements(false, r->peer, r->tag, r->buf, bytes, &r->elements);

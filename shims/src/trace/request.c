@@ -24,7 +24,8 @@ static void drop(ek_traced_request *r)
     if (r->owns_type)
         ek_host.Type_free(&r->type);
     ek_traced_type_drop(&r->elements);
-    ek_traced_result_drop(r->result);
+    ek_traced_blocks_drop(r->contribution);
+    ek_traced_blocks_drop(r->result);
 }
 
 ek_traced_request *ek_traced_request_add(MPI_Request handle)

@@ -27,7 +27,8 @@ typedef struct ek_traced_request {
     MPI_Comm comm;
     /* Of a repetition: what a persistent receive has started, as its source differs each time. */
     MPI_Request inner;
-    ek_traced_result *result; /* of a collective */
+    ek_traced_blocks *contribution; /* of a persistent collective */
+    ek_traced_blocks *result;       /* of a collective */
     struct ek_traced_request *next;
 } ek_traced_request;
 

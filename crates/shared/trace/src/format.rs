@@ -51,7 +51,7 @@ use crate::digest::Digest;
 /// What a file begins with.
 pub const MAGIC: [u8; 8] = *b"EKTRACE\n";
 /// The version of the format.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 /// Length of the header.
 pub const HEADER_BYTES: usize = 4096;
 /// Where the counters begin.
