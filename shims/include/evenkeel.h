@@ -1211,6 +1211,16 @@ enum ek_trace_mode ek_trace_before_init(void);
 enum ek_trace_mode ek_trace_open(uint32_t rank, uint32_t ranks, uint64_t run, void (*stop)(void));
 
 /*
+ Ends the trace, or the repetition, in MPI_Finalize.
+ */
+void ek_trace_finish(void);
+
+/*
+ Forgets the trace, in a child that was forked.
+ */
+void ek_trace_forget(void);
+
+/*
  Says that a call of the program begins. `asks`: it may find nothing. `name` must stay as it is.
  */
 void ek_trace_call_begins(const char *name, bool asks);
@@ -1263,6 +1273,17 @@ void ek_trace_outcome_does_not_fit(void);
 void ek_trace_never_complete(bool was_cancelled);
 
 /*
+ Says that equality is not promised from this call on.
+ */
+void ek_trace_unpromised(const char *name);
+
+/*
+ Takes in a message that is sent (`receives` false) or was received. `data`: its bytes, or NULL if they are
+ not to be read.
+ */
+void ek_trace_message(bool receives, int32_t peer, int32_t tag, uint64_t bytes, const uint8_t *data);
+
+/*
  Passes the value of a clock: notes it, or replaces it.
  */
 double ek_trace_clock(double value);
@@ -1277,27 +1298,6 @@ int64_t ek_trace_library_clock(uint8_t clock, int64_t value);
  `trace`.
  */
 void ek_trace_library_bytes(uint8_t source, uint8_t *given, size_t count);
-
-/*
- Says that equality is not promised from this call on.
- */
-void ek_trace_unpromised(const char *name);
-
-/*
- Takes in a message that is sent (`receives` false) or was received. `data`: its bytes, or NULL if they are
- not to be read.
- */
-void ek_trace_message(bool receives, int32_t peer, int32_t tag, uint64_t bytes, const uint8_t *data);
-
-/*
- Ends the trace, or the repetition, in MPI_Finalize.
- */
-void ek_trace_finish(void);
-
-/*
- Forgets the trace, in a child that was forked.
- */
-void ek_trace_forget(void);
 
 /*
  Returns this rank's record as JSON and sets `*bytes` to its length. `ek_record_free` frees it. Returns

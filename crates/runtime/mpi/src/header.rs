@@ -7,7 +7,7 @@ use crate::deferral::{Arming, Channel, DeferralMode, EK_CHANNELS};
 use crate::message::{AlsoAwaited, FoundMessage, MessageState};
 use crate::nodes::AgentInfo;
 use crate::pause::Pause;
-use crate::trace::TraceReceive;
+use crate::trace::calls::TraceReceive;
 use crate::world::ProcessInfo;
 use evenkeel_engine::collective::call::{Call, CollectiveKind, Span};
 use evenkeel_engine::record::host_messages::HostRequest;
@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Modules in the order in which the header has their functions.
-const MODULES: [&str; 13] = [
+const MODULES: [&str; 15] = [
     "codes",
     "world",
     "nodes",
@@ -30,7 +30,9 @@ const MODULES: [&str; 13] = [
     "type_map",
     "pause",
     "call_line",
-    "trace",
+    "trace/opening",
+    "trace/calls",
+    "trace/library_input",
 ];
 
 fn here() -> PathBuf {

@@ -17,7 +17,6 @@ mod codes;
 mod collective;
 mod communicator;
 mod deferral;
-mod early_draws;
 #[cfg(test)]
 mod header;
 mod host_message;
@@ -28,6 +27,5 @@ mod record;
 mod request;
 mod text;
 mod trace;
-mod trace_file;
 mod type_map;
 mod world;
