@@ -381,6 +381,32 @@ def test_a_rank_in_finalize_may_still_send(library, on, tmp_path):
     assert outcome.code == 0 and not outcome.said, outcome.text
 
 
+def with_threads(library, *words):
+    program = library.build("hang_threads.c")
+    outcome = library.evenkeel(program, 3, *words, options=["--quiet", "--deadlock", "end"])
+    if outcome.code == 77:
+        pytest.skip("this library has no MPI_THREAD_MULTIPLE")
+    return outcome
+
+
+@pytest.mark.parametrize("other", ["none", "asleep"])
+def test_a_deadlock_is_found_where_no_other_thread_can_end_it(library, other):
+    outcome = with_threads(library, f"other={other}")
+    assert outcome.code == 124 and not outcome.left_over, outcome.text
+    assert f"{DEADLOCK} The job is ended (--deadlock end)." in outcome.err
+    assert "hang_threads.c:" in outcome.err
+
+
+@pytest.mark.parametrize("other", ["sleeps", "waits", "reads", "calls"])
+def test_another_thread_may_send_what_a_rank_waits_for(library, other, tmp_path):
+    told = tmp_path / "told"
+    later = threading.Timer(7.0, told.touch)
+    later.start()
+    outcome = with_threads(library, f"other={other}", f"until={told}")
+    later.join()
+    assert outcome.code == 0 and not outcome.said, outcome.text
+
+
 def test_a_value_that_is_none_is_refused(one):
     outcome = watched(one, "what=receives", env={"EVENKEEL_DEADLOCK": "maybe"})
     assert outcome.code == 125

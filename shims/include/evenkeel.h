@@ -592,13 +592,17 @@ typedef struct ek_call_line
     /*
      1 once the three numbers do not hold all that may be under way, 2 if nothing is to be concluded from a
      wait, because another thread or a fault may end it, 4 if this process sends nothing any more and takes
-     part in nothing.
+     part in nothing, 8 if several threads may be in MPI.
      */
     uint64_t traffic_marks;
     /*
      The engine's.
      */
-    uint64_t wait[8];
+    uint64_t wait[7];
+    /*
+     Where several threads may be in MPI: the number of the one that is in the call.
+     */
+    uint64_t caller;
 } ek_call_line;
 
 /*
@@ -646,6 +650,10 @@ typedef struct ek_comm_addresses
      MPI_PROC_NULL.
      */
     int32_t proc_null;
+    /*
+     Address of `ek_host_threads`.
+     */
+    uint64_t host_threads;
 } ek_comm_addresses;
 
 /*

@@ -2,6 +2,8 @@
 #include "process/communicator.h"
 #include "process/faults.h"
 #include <stddef.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 static ek_call_line unread;
 ek_call_line *ek_line = &unread;
@@ -10,7 +12,7 @@ _Atomic bool ek_calls_within_host;
 
 static ek_comm_addresses addresses;
 
-void ek_call_line_open(void)
+void ek_call_line_open(const ek_host_threads *host_threads)
 {
     addresses = (ek_comm_addresses){.entries = (uintptr_t)ek_comm_table,
                                     .places = EK_COMM_TABLE_SIZE,
@@ -21,7 +23,8 @@ void ek_call_line_open(void)
                                     .name_at = offsetof(ek_comm_entry, name),
                                     .any_source = MPI_ANY_SOURCE,
                                     .any_tag = MPI_ANY_TAG,
-                                    .proc_null = MPI_PROC_NULL};
+                                    .proc_null = MPI_PROC_NULL,
+                                    .host_threads = (uintptr_t)host_threads};
     ek_publish_comm_table(&addresses);
     ek_call_line *own = ek_own_call_line();
     if (own)
@@ -29,34 +32,45 @@ void ek_call_line_open(void)
 #ifndef __x86_64__
     ek_count_uncountable(); /* not every function has a wrapper there */
 #endif
-    /* Another thread may do what this line's call waits for, and a communicator that is revoked ends waits.
-     * */
-    if (ek_process.is_threaded || ek_host_reports_faults())
+    if (ek_process.is_threaded)
+        ek_mark_traffic(EK_THREADED);
+    /* A communicator that is revoked ends waits. */
+    if (ek_host_reports_faults())
         ek_mark_traffic(EK_UNCOUNTABLE | EK_UNPROVABLE);
 }
 
 void ek_call_line_close(void) { ek_line = &unread; }
 
-/* ---- MPI_Finalize ----
+/* ---- several threads ----
  *
- * It first deletes the attributes of MPI_COMM_SELF, the last one first, and what the program has attached may
- * still send messages then. The shim's own attribute was set in MPI_Init, so it is deleted last. MPICH
- * deletes those of MPI_COMM_WORLD in the same way afterwards. */
+ * Another thread of the program may do what a call waits for. Those who look from outside know the calling
+ * thread and the host's, and see whether all others sleep for good. As soon as a second one has called MPI,
+ * one may sleep for the host's lock, and the counters are not exact. */
 
-static bool has_deleted_self, has_deleted_world;
+static _Thread_local int own_id __attribute__((tls_model("initial-exec")));
+static _Atomic int calling_thread;
 
-void ek_call_line_finalize(void) { ek_calls_within_host = has_deleted_self = has_deleted_world = false; }
-
-void ek_call_line_attributes_deleted(MPI_Comm comm)
+static void note(int id)
 {
-    has_deleted_self |= comm == ek_handles.self;
-    has_deleted_world |= comm == ek_handles.world;
-#ifdef OPEN_MPI
-    const bool is_over = has_deleted_self;
-#else
-    const bool is_over = has_deleted_self && has_deleted_world;
-#endif
-    /* Messages that are sent from within the host are not counted. */
-    if (is_over && !ek_calls_within_host)
-        ek_mark_traffic(EK_SENDS_NO_MORE);
+    int first = 0;
+    if (!atomic_compare_exchange_strong(&calling_thread, &first, id) && first != id)
+        ek_mark_traffic(EK_UNCOUNTABLE | EK_UNPROVABLE);
+}
+
+void ek_note_calling_thread(void)
+{
+    if (EK_UNLIKELY(own_id == 0)) {
+        own_id = (int)syscall(SYS_gettid);
+        note(own_id);
+    }
+}
+
+bool ek_call_takes_line(ek_call_line *line, uint64_t was)
+{
+    if (!__atomic_compare_exchange_n(&line->version, &was, was + 1, false, __ATOMIC_ACQUIRE,
+                                     __ATOMIC_RELAXED))
+        return false;
+    __atomic_thread_fence(__ATOMIC_RELEASE); /* as in ek_call_begin */
+    EK_LINE_STORE(line, caller, (uint64_t)own_id);
+    return true;
 }

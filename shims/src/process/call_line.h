@@ -8,6 +8,7 @@
 #ifndef EK_PROCESS_CALL_LINE_H
 #define EK_PROCESS_CALL_LINE_H
 #include "host/library.h"
+#include "process/host_threads.h"
 #include "process/state.h"
 #include <stdatomic.h>
 
@@ -15,13 +16,8 @@
 extern EK_HIDDEN ek_call_line *ek_line;
 
 /* At the start and, in a child after fork, at the end. */
-void ek_call_line_open(void);
+void ek_call_line_open(const ek_host_threads *);
 void ek_call_line_close(void);
-
-/* In MPI_Finalize, before the host's is called, and when it has deleted the first attribute that was set on a
- * communicator, which it deletes last. */
-void ek_call_line_finalize(void);
-void ek_call_line_attributes_deleted(MPI_Comm comm);
 
 /* No rank or no tag. */
 enum { EK_NONE = INT32_MIN };
@@ -36,10 +32,16 @@ enum { EK_NONE = INT32_MIN };
  * back. */
 extern EK_HIDDEN _Atomic bool ek_calls_within_host;
 
+/* Where several threads may be in MPI: notes that this one has been. */
+void ek_note_calling_thread(void);
+
 static inline bool ek_is_called_by_program(void)
 {
-    if (EK_LIKELY(ek_depth == 0))
+    if (EK_LIKELY(ek_depth == 0)) {
+        if (EK_UNLIKELY(ek_process.is_threaded))
+            ek_note_calling_thread();
         return true;
+    }
     atomic_store_explicit(&ek_calls_within_host, true, memory_order_relaxed);
     return false;
 }
@@ -51,11 +53,7 @@ typedef struct ek_call_scope {
 } ek_call_scope;
 
 /* Where several threads may be in MPI. */
-static inline bool ek_call_takes_line(ek_call_line *line, uint64_t was)
-{
-    return __atomic_compare_exchange_n(&line->version, &was, was + 1, false, __ATOMIC_ACQUIRE,
-                                       __ATOMIC_RELAXED);
-}
+bool ek_call_takes_line(ek_call_line *line, uint64_t was);
 
 /* The line tells of no call that the host makes itself, nor of one while another thread's call stands there.
  */
@@ -98,11 +96,12 @@ static inline void ek_call_end(const ek_call_scope *scope)
  * after it has been received, and a nonblocking receive when it is started, for as long as none is pending.
  * What cannot be counted so makes all of it uncountable. */
 
-enum { EK_UNCOUNTABLE = 1, EK_UNPROVABLE = 2, EK_SENDS_NO_MORE = 4 };
+enum { EK_UNCOUNTABLE = 1, EK_UNPROVABLE = 2, EK_SENDS_NO_MORE = 4, EK_THREADED = 8 };
 
 static inline void ek_mark_traffic(uint64_t mark)
 {
-    EK_LINE_STORE(ek_line, traffic_marks, EK_LINE_LOAD(ek_line, traffic_marks) | mark);
+    if ((EK_LINE_LOAD(ek_line, traffic_marks) & mark) != mark)
+        __atomic_fetch_or(&ek_line->traffic_marks, mark, __ATOMIC_RELAXED);
 }
 
 static inline void ek_count_uncountable(void) { ek_mark_traffic(EK_UNCOUNTABLE); }

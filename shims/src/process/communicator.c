@@ -1,5 +1,4 @@
 #include "process/communicator.h"
-#include "process/call_line.h"
 #include "process/state.h"
 #include <pthread.h>
 #include <stdio.h>
@@ -109,6 +108,8 @@ ek_comm_entry *ek_comm_find_slowly(MPI_Comm comm)
 
 /* ---- the attribute ---- */
 
+static void (*on_deletion)(MPI_Comm);
+
 /* A duplicate has the same members in the same order: every one of them derives its id from the parent's. */
 static int copy_attribute(MPI_Comm old, int key, void *extra, void *value, void *copy, int *copied)
 {
@@ -130,8 +131,8 @@ static int delete_attribute(MPI_Comm comm, int key, void *value, void *extra)
     (void)key, (void)extra;
     strike(comm, value);
     ek_comm_entry_drop(value);
-    if (!ek_process.active)
-        ek_call_line_attributes_deleted(comm);
+    if (on_deletion)
+        on_deletion(comm);
     return MPI_SUCCESS;
 }
 
@@ -189,8 +190,9 @@ int ek_comms_open(int size, int rank)
     return code;
 }
 
-void ek_comms_close(void)
+void ek_comms_close(void (*deleted)(MPI_Comm))
 {
+    on_deletion = deleted;
     for (size_t place = 0; place < EK_COMM_TABLE_SIZE; place++)
         atomic_store(&ek_comm_table[place], NULL);
     ek_host.Group_free(&world_group);

@@ -36,6 +36,24 @@ static void settle_connections(void)
 #endif
 }
 
+/* MPI_Finalize first deletes the attributes of MPI_COMM_SELF, the last one first, and what the program has
+ * attached may still send messages then. The shim's own attribute was set in MPI_Init, so it is deleted last.
+ * MPICH deletes those of MPI_COMM_WORLD in the same way afterwards. */
+static void note_deletion(MPI_Comm comm)
+{
+    static bool has_deleted_self, has_deleted_world;
+    has_deleted_self |= comm == ek_handles.self;
+    has_deleted_world |= comm == ek_handles.world;
+#ifdef OPEN_MPI
+    const bool is_over = has_deleted_self;
+#else
+    const bool is_over = has_deleted_self && has_deleted_world;
+#endif
+    /* Messages that are sent from within the host are not counted. */
+    if (is_over && !ek_calls_within_host)
+        ek_mark_traffic(EK_SENDS_NO_MORE);
+}
+
 void ek_before_finalize(void)
 {
     if (!ek_process.active)
@@ -48,8 +66,8 @@ void ek_before_finalize(void)
     settle_connections();
     /* What the host calls back from MPI_Finalize (attributes of MPI_COMM_SELF) is left to it. */
     ek_process.active = ek_process.records_messages = ek_process.reports_messages = false;
-    ek_call_line_finalize();
-    ek_comms_close();
+    ek_calls_within_host = false;
+    ek_comms_close(note_deletion);
     ek_host_progress_close();
     ek_world_leave();
     ek_depth--;

@@ -164,6 +164,8 @@ static bool any(const uint8_t *joined, int size)
     return false;
 }
 
+static const ek_host_threads *host_threads;
+
 /* Starts evenkeel in a world in which some rank has joined. */
 static int open(const uint8_t *joined, int size, int rank)
 {
@@ -182,7 +184,7 @@ static int open(const uint8_t *joined, int size, int rank)
         code = ek_comms_open(size, rank);
     if (!code) {
         ek_set_host_progress(ek_host_progress, ek_host_activity);
-        ek_call_line_open();
+        ek_call_line_open(host_threads);
         ek_process.active = true;
     }
     return code;
@@ -207,13 +209,18 @@ static int open_world(bool threaded)
     return code;
 }
 
-void ek_before_init(void) { ek_ending_watch(); }
+void ek_before_init(void)
+{
+    ek_ending_watch();
+    ek_host_threads_before();
+}
 
 static void start(void)
 {
     static _Atomic bool once;
     if (atomic_exchange(&once, true))
         return;
+    host_threads = ek_host_threads_after();
     ek_host_resolve();
     int provided = MPI_THREAD_SINGLE;
     ek_host.Query_thread(&provided);

@@ -4,6 +4,7 @@
 //! ```text
 //! discovery     finds jobs: the processes of this user that map a segment
 //! process       what the kernel says about a process
+//! threads       whether other threads of a rank may do anything
 //! rank          what a rank is in: its line in the segment, put into words that people know
 //! observation   all ranks of a job, looked at twice
 //! samples       how a rank spends its time (pure)
@@ -28,6 +29,7 @@ pub mod process;
 pub mod rank;
 pub mod samples;
 pub mod stacks;
+pub mod threads;
 pub mod traffic;
 pub mod wait_graph;
 pub mod waiting;

@@ -7,6 +7,7 @@
 use super::discovery::{Job, JobRank};
 use super::process::{self, Activity};
 use super::rank::{self, Call};
+use super::threads::Threads;
 use evenkeel_segment::call_line::Sight;
 use evenkeel_segment::identity::Stage;
 use std::time::Duration;
@@ -102,23 +103,40 @@ pub fn observe(job: &Job) -> Observation {
 
 /// What is seen at the first of the two looks, of each rank.
 #[derive(Clone, Debug)]
-pub struct FirstLook(Vec<Option<Sight>>);
+pub struct FirstLook(Vec<Look>);
+
+/// What is seen of a rank at one look.
+#[derive(Clone, Debug)]
+struct Look {
+    sight: Option<Sight>,
+    other_threads: Threads,
+}
+
+impl Look {
+    fn take(job: &Job, rank: &JobRank) -> Look {
+        let sight = job.segment.call(rank.place);
+        Look {
+            sight,
+            other_threads: sight.map_or_else(Threads::default, |it| rank::other_threads(rank, &it)),
+        }
+    }
+}
 
 impl FirstLook {
     /// Looks. The second look should come [`BETWEEN_LOOKS`] later.
     pub fn take(job: &Job) -> FirstLook {
-        FirstLook(job.ranks.iter().map(|rank| job.segment.call(rank.place)).collect())
+        FirstLook(job.ranks.iter().map(|rank| Look::take(job, rank)).collect())
     }
 }
 
 /// Looks again, at the same job.
 pub fn second_look(job: &Job, FirstLook(first): FirstLook) -> Observation {
-    let look = |rank: &JobRank| job.segment.call(rank.place);
+    let whole = job;
     // Between the looks, so that it belongs to the calls that are the same at both.
     let job = &Job { segment: job.segment.remembering(), ..job.clone() };
     let described: Vec<(Option<Call>, Activity)> =
-        job.ranks.iter().zip(&first).map(|(rank, sight)| describe(job, rank, sight.as_ref())).collect();
-    let last: Vec<Option<Sight>> = job.ranks.iter().map(look).collect();
+        job.ranks.iter().zip(&first).map(|(rank, look)| describe(job, rank, look.sight.as_ref())).collect();
+    let last: Vec<Look> = job.ranks.iter().map(|rank| Look::take(whole, rank)).collect();
     let looks = first.into_iter().zip(last).zip(described);
     let mut ranks: Vec<RankView> = job
         .ranks
@@ -138,10 +156,11 @@ fn describe(job: &Job, rank: &JobRank, sight: Option<&Sight>) -> (Option<Call>, 
 fn view(
     job: &Job,
     rank: &JobRank,
-    (first, last): (Option<Sight>, Option<Sight>),
+    (before, after): (Look, Look),
     call: Option<Call>,
     activity: Activity,
 ) -> RankView {
+    let (first, last) = (before.sight, after.sight);
     let is_same = matches!((first, last), (Some(first), Some(last)) if first.version == last.version);
     let standing = match (activity == Activity::Exited, last.and_then(|sight| sight.call)) {
         (true, _) => Standing::Exited { finished: rank.stage == Stage::Left },
@@ -152,12 +171,16 @@ fn view(
         (false, None) if is_same => Standing::Outside,
         (false, None) => Standing::GoingOn(None),
     };
+    let is_waiting = matches!(standing, Standing::Waiting(_));
+    let may_others_run = |sight: &Sight| {
+        sight.is_threaded && is_waiting && !before.other_threads.sleep_for_good(&after.other_threads)
+    };
     let traffic = |sight: Sight| Traffic {
         sends: sight.sends,
         receives: sight.receives,
         pending: sight.pending,
         is_uncountable: sight.is_uncountable,
-        is_unprovable: sight.is_unprovable,
+        is_unprovable: sight.is_unprovable || may_others_run(&sight),
         sends_no_more: sight.sends_no_more,
     };
     let traffic = first.map(traffic).filter(|first| last.map(traffic) == Some(*first));

@@ -1,7 +1,7 @@
 //! What the kernel says about a process.
 
 use evenkeel_text::units::bytes;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// What the first thread of a process does.
@@ -65,9 +65,16 @@ fn file(pid: u32, name: &str) -> PathBuf {
     PathBuf::from(format!("/proc/{pid}/{name}"))
 }
 
+/// The start is the 22nd field of the line of `stat`, the state the third.
+const STARTED: usize = 22 - 3;
+
 /// The fields of /proc/PID/stat from the third on: the state is the first.
 fn stat(pid: u32) -> Option<Vec<String>> {
-    let text = std::fs::read_to_string(file(pid, "stat")).ok()?;
+    stat_of(&file(pid, "stat"))
+}
+
+fn stat_of(file: &Path) -> Option<Vec<String>> {
+    let text = std::fs::read_to_string(file).ok()?;
     // The second field is the program's name, which may contain blanks and parentheses.
     Some(text.rsplit_once(") ")?.1.split(' ').map(str::to_string).collect())
 }
@@ -110,6 +117,69 @@ fn system_call(syscall: &str, wchan: &str) -> Option<String> {
     (!place.is_empty() && place != "0").then(|| format!("the kernel's {place}"))
 }
 
+/// A thread, and what it sleeps in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ThreadState {
+    tid: u32,
+    state: char,
+    /// The system call and its arguments, as /proc has them.
+    call: String,
+    /// How often it has lost or given up its core.
+    switches: u64,
+}
+
+impl ThreadState {
+    /// Whether it sleeps on a private futex without a time limit, as in `pthread_cond_wait`.
+    pub fn sleeps_until_woken(&self) -> bool {
+        const WAIT: u64 = 0;
+        const WAIT_BITSET: u64 = 9;
+        const PRIVATE: u64 = 128;
+        const COMMAND: u64 = 127;
+        let mut words = self.call.split_whitespace();
+        let number = words.next().and_then(|number| number.parse::<usize>().ok());
+        let argument = |word: &str| u64::from_str_radix(word.trim_start_matches("0x"), 16).ok();
+        let arguments: Option<Vec<u64>> = words.map(argument).collect();
+        let Some([_, operation, _, limit, ..]) = arguments.as_deref() else { return false };
+        self.state == 'S'
+            && number == Some(syscalls::Sysno::futex as usize)
+            && matches!(operation & COMMAND, WAIT | WAIT_BITSET)
+            && operation & PRIVATE != 0
+            && *limit == 0
+    }
+}
+
+/// The numbers of its threads, in order.
+pub fn threads(pid: u32) -> Vec<u32> {
+    let Ok(entries) = std::fs::read_dir(file(pid, "task")) else { return Vec::new() };
+    let mut tids: Vec<u32> =
+        entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
+    tids.sort_unstable();
+    tids
+}
+
+/// What a thread does; None if it has ended, or the kernel does not tell.
+pub fn thread(pid: u32, tid: u32) -> Option<ThreadState> {
+    let read = |name: &str| std::fs::read_to_string(file(pid, &format!("task/{tid}/{name}"))).ok();
+    let status = read("status")?;
+    let field = |name: &str| {
+        let line = status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
+        Some(line.trim().to_string())
+    };
+    let number = |name: &str| field(name)?.parse::<u64>().ok();
+    Some(ThreadState {
+        tid,
+        state: field("State")?.chars().next()?,
+        call: read("syscall")?,
+        switches: number("voluntary_ctxt_switches")? + number("nonvoluntary_ctxt_switches")?,
+    })
+}
+
+/// When a thread was started, in ns since the machine was; to a hundredth of a second.
+pub fn thread_start_ns(pid: u32, tid: u32) -> Option<u64> {
+    let ticks: u64 = stat_of(&file(pid, &format!("task/{tid}/stat")))?.get(STARTED)?.parse().ok()?;
+    Some(ticks.saturating_mul(1_000_000_000 / rustix::param::clock_ticks_per_second()))
+}
+
 /// The number of the parent.
 pub fn parent(pid: u32) -> Option<u32> {
     stat(pid)?.get(1)?.parse().ok().filter(|parent| *parent > 0)
@@ -117,8 +187,6 @@ pub fn parent(pid: u32) -> Option<u32> {
 
 /// For how long the process has existed.
 pub fn age(pid: u32) -> Option<Duration> {
-    /// The start is the 22nd field of the line, the state the third.
-    const STARTED: usize = 22 - 3;
     let ticks: f64 = stat(pid)?.get(STARTED)?.parse().ok()?;
     let uptime = std::fs::read_to_string("/proc/uptime").ok()?;
     let uptime: f64 = uptime.split(' ').next()?.parse().ok()?;

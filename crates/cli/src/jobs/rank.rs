@@ -4,9 +4,10 @@
 //! that is right if the line is the same afterwards, because the rank was in the same call all the time.
 
 use super::discovery::{Job, JobRank};
+use super::threads::Threads;
 use evenkeel_segment::Seq;
 use evenkeel_segment::block::WORLD;
-use evenkeel_segment::call_line::{CurrentCall, EngineWait};
+use evenkeel_segment::call_line::{CurrentCall, EngineWait, Sight};
 use evenkeel_segment::foreign::{read_bytes, read_words, ticks_now};
 
 /// A communicator.
@@ -88,7 +89,7 @@ pub struct Call {
 const NAME_BYTES: usize = 48;
 
 /// Words of what the front end tells about communicators: `ek_comm_addresses` in `shims/include/evenkeel.h`.
-const ADDRESS_WORDS: usize = 9;
+const ADDRESS_WORDS: usize = 10;
 
 /// What a call that stands in a rank's line is. None if the rank has gone on meanwhile.
 pub fn describe(job: &Job, rank: &JobRank, call: &CurrentCall) -> Option<Call> {
@@ -98,6 +99,16 @@ pub fn describe(job: &Job, rank: &JobRank, call: &CurrentCall) -> Option<Call> {
         Some(wait) => engine_wait(job, pid, rank, wait, name),
         None => Some(host_call(pid, rank.identity.communicators, call, name)),
     }
+}
+
+/// The other threads of a rank that is in a call, where several threads may be in MPI.
+pub fn other_threads(rank: &JobRank, sight: &Sight) -> Threads {
+    let Some(pid) = rank.pid.filter(|_| sight.is_threaded && sight.call.is_some()) else {
+        return Threads::default();
+    };
+    let mut words = [0; ADDRESS_WORDS];
+    let known = read_words(pid, rank.identity.communicators, &mut words).is_ok();
+    Threads::look(pid, sight.caller, if known { words[9] } else { 0 })
 }
 
 /// The name of an MPI function that stands at an address in a process.

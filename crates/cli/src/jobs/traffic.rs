@@ -30,7 +30,8 @@ impl Doubt {
     pub fn reason(self) -> &'static str {
         match self {
             Doubt::Unprovable => {
-                "several threads of a rank may be in MPI, or the library reports failures to the program"
+                "another thread of a rank may do what the rank waits for, or the library reports failures \
+                 to the program"
             }
             Doubt::OtherMachines => "some ranks are on other machines, and their messages are not seen here",
             Doubt::Changing => "other ranks send and receive messages",

@@ -27,10 +27,12 @@ pub struct CallLine {
     pub pending: u64,
     /// 1 once the three numbers do not hold all that may be under way, 2 if nothing is to be concluded from a
     /// wait, because another thread or a fault may end it, 4 if this process sends nothing any more and takes
-    /// part in nothing.
+    /// part in nothing, 8 if several threads may be in MPI.
     pub traffic_marks: u64,
     /// The engine's.
-    pub wait: [u64; 8],
+    pub wait: [u64; 7],
+    /// Where several threads may be in MPI: the number of the one that is in the call.
+    pub caller: u64,
 }
 
 const _: () = assert!(size_of::<CallLine>() == CALL_WORDS * 8);
@@ -66,6 +68,8 @@ pub struct CommTable {
     pub any_tag: i32,
     /// MPI_PROC_NULL.
     pub proc_null: i32,
+    /// Address of `ek_host_threads`.
+    pub host_threads: u64,
 }
 
 /// Tells others where they find what the shim knows of communicators. `table` must stay as it is.

@@ -129,10 +129,11 @@ fn layouts() -> Vec<Assertion> {
         bytes as "bytes");
     layout!(CallLine as "ek_call_line": version as "version", name as "name", comm as "comm", peer as "peer",
         tag as "tag", sends as "sends", receives as "receives", pending as "pending",
-        traffic_marks as "traffic_marks", wait as "wait");
+        traffic_marks as "traffic_marks", wait as "wait", caller as "caller");
     layout!(CommTable as "ek_comm_addresses": entries as "entries", places as "places", world as "world",
         handle_at as "handle_at", size_at as "size_at", members_at as "members_at", name_at as "name_at",
-        any_source as "any_source", any_tag as "any_tag", proc_null as "proc_null");
+        any_source as "any_source", any_tag as "any_tag", proc_null as "proc_null",
+        host_threads as "host_threads");
     layout!(Pause as "ek_pause": began_ticks as "began_ticks", polls as "polls",
         next_check_ns as "next_check_ns");
     all

@@ -8,7 +8,7 @@
 //! ```text
 //! version & 3   0: outside MPI    2: in a call    1, 3: being written
 //! line 0        version, name, communicator, peer and tag | sends, receives, pending, traffic marks
-//! line 1        a wait of the engine's: since, block, first instance, members, me, root, ordinal
+//! line 1        a wait of the engine's: since, block, first instance, members, me, root, ordinal | caller
 //! ```
 //!
 //! The counters are written by one store each and only grow, except for `pending`; the version does not cover
@@ -43,6 +43,7 @@ const MEMBERS: usize = 11;
 const RANKS_AND_ME: usize = 12;
 const ROOT: usize = 13;
 const ORDINAL: usize = 14;
+const CALLER: usize = 15;
 
 /// A wait of the engine's, in a collective on a communicator whose block lies in this segment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -99,6 +100,10 @@ pub struct Sight {
     pub is_unprovable: bool,
     /// It is in MPI_Finalize, which has called back all that the program has attached to communicators.
     pub sends_no_more: bool,
+    /// Several threads of the process may be in MPI.
+    pub is_threaded: bool,
+    /// The number of the thread that is in the call, if there may be several.
+    pub caller: u32,
 }
 
 /// What one look at a process's lines tells. Its words may be of two calls.
@@ -171,6 +176,9 @@ impl<'a, M: Words> CallLine<'a, M> {
         // word that is written from here on.
         fence(Ordering::Release);
         let word = |low: i32, high: i32| u64::from(low as u32) | u64::from(high as u32) << 32;
+        if self.is_shared {
+            self.store(CALLER, u64::from(thread_number()));
+        }
         self.store(NAME, call.name);
         self.store(COMMUNICATOR, call.communicator);
         self.store(PEER_AND_TAG, word(call.peer, call.tag));
@@ -234,6 +242,15 @@ pub fn glance(places: usize, read: impl FnOnce(usize, &mut [u64]) -> Option<()>)
     Some(words.chunks_exact(CALL_WORDS).map(one).collect())
 }
 
+/// The kernel's number of this thread.
+fn thread_number() -> u32 {
+    thread_local! {
+        // SAFETY: it takes nothing and only returns a number.
+        static NUMBER: u32 = unsafe { libc::gettid() } as u32;
+    }
+    NUMBER.with(|number| *number)
+}
+
 fn sight(words: &[u64; CALL_WORDS]) -> Sight {
     let halves = |word: u64| (word as u32, (word >> 32) as u32);
     let (peer, tag) = halves(words[PEER_AND_TAG]);
@@ -264,6 +281,8 @@ fn sight(words: &[u64; CALL_WORDS]) -> Sight {
         is_uncountable: words[TRAFFIC_MARKS] & 1 != 0,
         is_unprovable: words[TRAFFIC_MARKS] & 2 != 0,
         sends_no_more: words[TRAFFIC_MARKS] & 4 != 0,
+        is_threaded: words[TRAFFIC_MARKS] & 8 != 0,
+        caller: words[CALLER] as u32,
     }
 }
 
