@@ -326,6 +326,11 @@ def test_a_job_in_a_deadlock_says_so_and_is_ended(library, what):
     assert_ended_by_deadlock(watched(library, f"what={what}", "until=", options=["--deadlock", "end"]))
 
 
+def test_the_first_rank_may_be_the_one_that_has_finalized(library):
+    """It gathers the record of all ranks in MPI_Finalize."""
+    assert_ended_by_deadlock(watched(library, "what=left", "victim=0", options=["--deadlock", "end"]))
+
+
 def test_a_job_that_evenkeel_has_started_is_ended_in_a_deadlock(library):
     outcome = watched(library, "what=receives", options=["--deadlock", "end", "--launcher", "evenkeel"])
     if "PMIx" in outcome.err and outcome.code == 125:

@@ -96,12 +96,23 @@ static inline void ek_call_end(const ek_call_scope *scope)
  * after it has been received, and a nonblocking receive when it is started, for as long as none is pending.
  * What cannot be counted so makes all of it uncountable. */
 
-enum { EK_UNCOUNTABLE = 1, EK_UNPROVABLE = 2, EK_SENDS_NO_MORE = 4, EK_THREADED = 8 };
+enum {
+    EK_UNCOUNTABLE = 1,
+    EK_UNPROVABLE = 2,
+    EK_SENDS_NO_MORE = 4,
+    EK_THREADED = 8,
+    EK_WAITS_FOR_ALL = 16 /* to come to MPI_Finalize */
+};
 
 static inline void ek_mark_traffic(uint64_t mark)
 {
     if ((EK_LINE_LOAD(ek_line, traffic_marks) & mark) != mark)
         __atomic_fetch_or(&ek_line->traffic_marks, mark, __ATOMIC_RELAXED);
+}
+
+static inline void ek_unmark_traffic(uint64_t mark)
+{
+    __atomic_fetch_and(&ek_line->traffic_marks, ~mark, __ATOMIC_RELAXED);
 }
 
 static inline void ek_count_uncountable(void) { ek_mark_traffic(EK_UNCOUNTABLE); }

@@ -1,6 +1,7 @@
 /* Where evenkeel serves MPI_COMM_WORLD, its own collectives gather the records, as ranks that wait in them
  * for a slow rank leave it the core. Elsewhere the host's do. */
 #include "world/records.h"
+#include "process/call_line.h"
 #include "process/communicator.h"
 #include <limits.h>
 #include <stdlib.h>
@@ -104,7 +105,10 @@ void ek_records_gather(void)
         r.lengths = calloc(2 * (size_t)r.size, sizeof *r.lengths);
     if (r.lengths)
         r.starts = r.lengths + r.size;
+    if (r.rank == 0)
+        ek_mark_traffic(EK_WAITS_FOR_ALL);
     gather(&r);
+    ek_unmark_traffic(EK_WAITS_FOR_ALL);
     free(r.all);
     free(r.lengths);
     ek_record_free(r.mine);

@@ -46,6 +46,8 @@ pub struct Traffic {
     pub is_unprovable: bool,
     /// It is in MPI_Finalize, and nothing that this calls back can send messages any more.
     pub sends_no_more: bool,
+    /// It waits in MPI_Finalize for all ranks to come there.
+    pub waits_for_all: bool,
 }
 
 /// What is seen of a rank.
@@ -182,6 +184,7 @@ fn view(
         is_uncountable: sight.is_uncountable,
         is_unprovable: sight.is_unprovable || may_others_run(&sight),
         sends_no_more: sight.sends_no_more,
+        waits_for_all: sight.waits_for_all,
     };
     let traffic = first.map(traffic).filter(|first| last.map(traffic) == Some(*first));
     RankView { rank: rank.rank, pid: rank.pid, standing, activity, traffic }

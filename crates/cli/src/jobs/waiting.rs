@@ -23,10 +23,7 @@ pub fn needs(seen: &Observation) -> Needs {
     let proved = told.iter().zip(&seen.ranks).map(|(need, view)| {
         let is_sure = match view.waits_in() {
             None => true, // nothing, or gone
-            // What it calls back, for attributes of MPI_COMM_SELF, may still send messages.
-            Some(call) if call.name == "MPI_Finalize" => {
-                view.traffic.is_some_and(|traffic| traffic.sends_no_more)
-            }
+            Some(call) if call.name == "MPI_Finalize" => return need_in_finalize(seen, view),
             Some(call) if call.collective.is_some() => doubt != Some(Doubt::Unprovable),
             Some(call) => doubt.is_none() && call.name != "MPI_Send" && call.name != "MPI_Rsend",
         };
@@ -40,9 +37,27 @@ fn need(seen: &Observation, view: &RankView) -> Need {
         Standing::Exited { .. } => Need::Gone,
         Standing::Outside | Standing::GoingOn(_) => Need::Nothing,
         // Messages that it has sent are counted like those of others.
-        Standing::Waiting(call) if call.name == "MPI_Finalize" => Need::Gone,
+        Standing::Waiting(call) if call.name == "MPI_Finalize" => match need_in_finalize(seen, view) {
+            Need::Nothing => Need::Gone,
+            need => need,
+        },
         Standing::Waiting(call) => call_needs(seen, view.rank, call),
     }
+}
+
+/// What the program has attached to MPI_COMM_SELF may still send messages when MPI_Finalize calls it back.
+fn need_in_finalize(seen: &Observation, view: &RankView) -> Need {
+    let Some(traffic) = view.traffic.filter(|traffic| !traffic.is_unprovable) else { return Need::Nothing };
+    if traffic.sends_no_more {
+        return Need::Gone;
+    }
+    let has_come = |other: &RankView| match &other.standing {
+        Standing::Exited { finished } => *finished,
+        Standing::Waiting(call) | Standing::GoingOn(Some(call)) => call.name == "MPI_Finalize",
+        Standing::GoingOn(None) | Standing::Outside => false,
+    };
+    let late: Vec<usize> = (0..seen.ranks.len()).filter(|place| !has_come(&seen.ranks[*place])).collect();
+    if traffic.waits_for_all && !late.is_empty() { Need::All(late) } else { Need::Nothing }
 }
 
 fn call_needs(seen: &Observation, me: u32, call: &Call) -> Need {

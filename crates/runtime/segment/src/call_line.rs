@@ -100,6 +100,9 @@ pub struct Sight {
     pub is_unprovable: bool,
     /// It is in MPI_Finalize, which has called back all that the program has attached to communicators.
     pub sends_no_more: bool,
+    /// It waits in MPI_Finalize for all ranks to come there, and calls back what the program has attached to
+    /// communicators only then.
+    pub waits_for_all: bool,
     /// Several threads of the process may be in MPI.
     pub is_threaded: bool,
     /// The number of the thread that is in the call, if there may be several.
@@ -282,6 +285,7 @@ fn sight(words: &[u64; CALL_WORDS]) -> Sight {
         is_unprovable: words[TRAFFIC_MARKS] & 2 != 0,
         sends_no_more: words[TRAFFIC_MARKS] & 4 != 0,
         is_threaded: words[TRAFFIC_MARKS] & 8 != 0,
+        waits_for_all: words[TRAFFIC_MARKS] & 16 != 0,
         caller: words[CALLER] as u32,
     }
 }
