@@ -38,6 +38,26 @@ def test_a_rank_that_waits_in_a_barrier_answers_accesses_to_its_window(mpi):
     assert float(re.search(r"FASTEST ([\d.]+) us", outcome.out)[1]) < 4000, outcome.out
 
 
+@pytest.mark.parametrize(
+    "act, victim, multiple, mode",
+    [
+        ("send", 0, 0, "deferred"),
+        ("ssend", 2, 1, "strict"),
+        ("receive", 0, 1, "strict"),
+        ("barrier", 2, 0, "deferred"),
+        ("barrier", 0, 1, "strict"),
+        ("allreduce", 0, 0, "strict"),
+        ("iallreduce", 2, 0, "deferred"),
+        ("dup", 0, 1, "deferred"),
+    ],
+)
+def test_what_is_attached_to_comm_self_communicates_from_finalize(mpi, act, victim, multiple, mode):
+    """With ranks that have not come to MPI_Finalize, while rank 0 gathers records for the report."""
+    program = mpi.build("finalize_callbacks.c")
+    words = [f"act={act}", f"victim={victim}", f"multiple={multiple}"]
+    assert mpi.run(program, 3, *words, env={"EVENKEEL_BARRIER": mode}).code == 0
+
+
 @pytest.mark.xfail(
     strict=True,
     reason="MPICH's MPI_Testall fails on persistent collectives, "

@@ -190,9 +190,10 @@ int ek_comms_open(int size, int rank)
     return code;
 }
 
-void ek_comms_close(void (*deleted)(MPI_Comm))
+void ek_comms_on_deletion(void (*deleted)(MPI_Comm)) { on_deletion = deleted; }
+
+void ek_comms_close(void)
 {
-    on_deletion = deleted;
     for (size_t place = 0; place < EK_COMM_TABLE_SIZE; place++)
         atomic_store(&ek_comm_table[place], NULL);
     ek_host.Group_free(&world_group);

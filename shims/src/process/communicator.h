@@ -26,8 +26,9 @@ typedef struct ek_comm_entry {
 
 int ek_comms_open(int size, int rank); /* an MPI error code */
 
-/* In MPI_Finalize. `deleted` is called when the host deletes the shim's attribute of a communicator. */
-void ek_comms_close(void (*deleted)(MPI_Comm));
+/* From now on, `deleted` is called when the host deletes the shim's attribute of a communicator. */
+void ek_comms_on_deletion(void (*deleted)(MPI_Comm));
+void ek_comms_close(void);
 
 enum { EK_COMM_TABLE_BITS = 10, EK_COMM_TABLE_SIZE = 1 << EK_COMM_TABLE_BITS };
 extern EK_HIDDEN _Atomic(ek_comm_entry *) ek_comm_table[EK_COMM_TABLE_SIZE];

@@ -8,7 +8,7 @@ void ek_traces_start(void);
 /* In MPI_Finalize, before anything else ends. */
 void ek_traces_finish(void);
 
-/* In MPI_Finalize, just before the host's: returns when no rank stops any more. */
+/* In MPI_Finalize, while the host still carries messages: returns when no rank stops any more. */
 void ek_traces_leave(void);
 
 /* In a child that was forked. */

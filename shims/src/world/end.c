@@ -5,6 +5,7 @@
 #include "process/call_line.h"
 #include "process/communicator.h"
 #include "process/host_progress.h"
+#include "trace/start.h"
 #include "world/records.h"
 #include <stdlib.h>
 
@@ -36,14 +37,37 @@ static void settle_connections(void)
 #endif
 }
 
+/* The last thing that evenkeel does with the other ranks. */
+static void end(void)
+{
+    EK_COMPLETE_DEFERRED("MPI_Finalize");
+    ek_depth++;
+    ek_traces_leave();
+    ek_records_gather();
+    ek_deferral_stop();
+    ek_messages_stop();
+    settle_connections();
+    ek_process.active = ek_process.records_messages = ek_process.reports_messages = false;
+    ek_comms_close();
+    ek_host_progress_close();
+    ek_world_leave();
+    ek_depth--;
+}
+
 /* MPI_Finalize first deletes the attributes of MPI_COMM_SELF, the last one first, and what the program has
- * attached may still send messages then. The shim's own attribute was set in MPI_Init, so it is deleted last.
- * MPICH deletes those of MPI_COMM_WORLD in the same way afterwards. */
+ * attached may still communicate then, with ranks that have not come to MPI_Finalize. The shim's own
+ * attribute was set in MPI_Init, so it is deleted last: evenkeel ends then. MPICH deletes the attributes of
+ * MPI_COMM_WORLD in the same way afterwards. */
 static void note_deletion(MPI_Comm comm)
 {
     static bool has_deleted_self, has_deleted_world;
-    has_deleted_self |= comm == ek_handles.self;
     has_deleted_world |= comm == ek_handles.world;
+    if (comm == ek_handles.self) {
+        has_deleted_self = true;
+        bool others_called = ek_calls_within_host;
+        end();
+        ek_calls_within_host = others_called;
+    }
 #ifdef OPEN_MPI
     const bool is_over = has_deleted_self;
 #else
@@ -54,21 +78,24 @@ static void note_deletion(MPI_Comm comm)
         ek_mark_traffic(EK_SENDS_NO_MORE);
 }
 
-void ek_before_finalize(void)
+int ek_finalize(int (*host_finalize)(void))
 {
-    if (!ek_process.active)
-        return;
     EK_COMPLETE_DEFERRED("MPI_Finalize");
-    ek_depth++;
-    ek_records_gather();
-    ek_deferral_stop();
-    ek_messages_stop();
-    settle_connections();
-    /* What the host calls back from MPI_Finalize (attributes of MPI_COMM_SELF) is left to it. */
-    ek_process.active = ek_process.records_messages = ek_process.reports_messages = false;
+    ek_traces_finish();
+    if (!ek_process.active) {
+        ek_traces_leave();
+        ek_depth++;
+        int code = host_finalize();
+        ek_depth--;
+        return code;
+    }
     ek_calls_within_host = false;
-    ek_comms_close(note_deletion);
-    ek_host_progress_close();
-    ek_world_leave();
-    ek_depth--;
+    ek_comms_on_deletion(note_deletion);
+    /* Not as a call from within the host: what the program has attached calls as the program does. */
+    int code = host_finalize();
+    if (ek_process.active) { /* the host has deleted nothing */
+        ek_process.active = ek_process.records_messages = ek_process.reports_messages = false;
+        ek_world_leave();
+    }
+    return code;
 }

@@ -2,7 +2,7 @@
 #ifndef EK_WORLD_END_H
 #define EK_WORLD_END_H
 
-/* To be called when the program has called MPI_Finalize, before the host is. */
-void ek_before_finalize(void);
+/* The program has called MPI_Finalize; `host_finalize` is the host's. */
+int ek_finalize(int (*host_finalize)(void));
 
 #endif
