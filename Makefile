@@ -118,7 +118,8 @@ test-browser: deps-browser
 		echo 'not tested here: pages in a browser, for which tools/install-deps.sh browser installs what is needed'; \
 	fi
 
-# Three tests at a time: most of them wait for launchers. Those that measure run alone.
+# Three tests at a time: most of them wait for launchers. Those that measure run alone. Of the tests marked
+# `in_turn` each case runs under two of the MPI libraries; with EVENKEEL_TEST_ALL=1 under all of them.
 test-programs:
 	$(TOOLS)/python -m pytest -n 3 -m 'not alone' $(PROGRAMS)
 	$(TOOLS)/python -m pytest -m alone $(PROGRAMS)

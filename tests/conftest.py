@@ -1,5 +1,6 @@
 """Fixtures. `mpi` runs a test once for every MPI library; one that is missing is skipped with its reason."""
 
+import os
 import shutil
 import sys
 import tempfile
@@ -11,6 +12,9 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import mpis
 
+# How many tests of `in_turn` are left out.
+LEFT_OUT = pytest.StashKey[int]()
+
 
 def pytest_addoption(parser):
     parser.addoption("--mpi", default="", help="only these libraries: openmpi4,mpich5")
@@ -18,6 +22,62 @@ def pytest_addoption(parser):
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "alone: measures, so that no other test may run at the same time")
+    config.addinivalue_line(
+        "markers",
+        "in_turn(parameter='mpi'): each case runs under two of the MPI libraries, which take turns",
+    )
+
+
+def two_in_turn(case, libraries):
+    """Which libraries run the case of this number: one of the first half, and one of the second.
+
+    The turn moves on by one more after each round, so that no library always meets the same value of one of
+    several parameters.
+    """
+    half = (len(libraries) + 1) // 2
+    turn = case + case // half
+    return libraries[turn % half], libraries[half + turn % (len(libraries) - half)]
+
+
+def tests_by_case(items):
+    """Tests of `in_turn`: {(file, function): {other parameters: {library: test}}}."""
+    functions = {}
+    for item in items:
+        mark = item.get_closest_marker("in_turn")
+        parameters = dict(item.callspec.params) if hasattr(item, "callspec") else {}
+        library = parameters.pop(mark.args[0] if mark and mark.args else "mpi", None)
+        if mark and library:
+            cases = functions.setdefault((item.path, item.originalname), {})
+            cases.setdefault(repr(parameters), {})[getattr(library, "name", library)] = item
+    return functions
+
+
+def pytest_collection_modifyitems(config, items):
+    """Of the tests marked `in_turn`, leaves two libraries for each case, unless EVENKEEL_TEST_ALL is set."""
+    if os.environ.get("EVENKEEL_TEST_ALL"):
+        return
+    left_out = set()
+    for cases in tests_by_case(items).values():
+        for number, tests in enumerate(cases.values()):
+            present = [name for name in tests if not mpis.named(name).skip_reason()]
+            if len(present) > 2:
+                kept = two_in_turn(number, present)
+                left_out |= {tests[name] for name in present if name not in kept}
+    if left_out:
+        config.hook.pytest_deselected(items=list(left_out))
+        items[:] = [item for item in items if item not in left_out]
+        config.stash[LEFT_OUT] = len(left_out)
+
+
+def pytest_sessionfinish(session):
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["left_out"] = session.config.stash.get(LEFT_OUT, 0)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node):
+    """All workers of pytest-xdist have left out the same tests."""
+    node.config.stash[LEFT_OUT] = getattr(node, "workeroutput", {}).get("left_out", 0)
 
 
 def pytest_generate_tests(metafunc):
@@ -75,8 +135,13 @@ def opensm():
             pytest.skip(f"there is no {program}: the Debian packages are opensm, ibsim-utils and ibutils")
 
 
-def pytest_terminal_summary(terminalreporter):
+def pytest_terminal_summary(terminalreporter, config):
     """Lists the reason of every skip once, with the number of tests that were skipped for it."""
+    if count := config.stash.get(LEFT_OUT, 0):
+        terminalreporter.write_line(
+            "not tested here: cases run under two of the MPI libraries, each in its turn; "
+            f"under all of them with EVENKEEL_TEST_ALL=1 ({count} tests)"
+        )
     reasons = {}
     for skipped in terminalreporter.stats.get("skipped", []):
         reason = skipped.longrepr[2] if isinstance(skipped.longrepr, tuple) else str(skipped.longrepr)

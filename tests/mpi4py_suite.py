@@ -150,9 +150,18 @@ class Comparison:
             )
 
 
-def compare(mpi, under_test, ranks, modules, report):
-    """Runs the modules under `under_test` (the same library, with settings of a test) and compares."""
-    without = verdicts_without_evenkeel(mpi, ranks, modules)
-    passed = {name for name, verdict in without.items() if verdict == "ok"}
+def names_of(verdicts, *wanted):
+    return {name for name, verdict in verdicts.items() if verdict in wanted}
+
+
+def compare(mpi, under_test, ranks, modules, report, always=False):
+    """Runs the modules under `under_test` (the same library, with settings of a test) and compares.
+
+    Where nothing fails with evenkeel, nothing is lost, and they are run without it only if `always` is set.
+    """
+    run = run_suite(under_test, ranks, modules, True, report)
+    passed = names_of(run.verdicts, "ok")
+    if always or run.outcome.code != 0 or not passed or names_of(run.verdicts, "FAIL", "ERROR"):
+        passed = names_of(verdicts_without_evenkeel(mpi, ranks, modules), "ok")
     assert passed, "no test passed without evenkeel"
-    return Comparison(passed, run_suite(under_test, ranks, modules, True, report))
+    return Comparison(passed, run)

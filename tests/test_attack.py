@@ -22,6 +22,7 @@ def assert_not_told(outcome, wrong):
     assert wrong == 0, f"{wrong} impossible observations, exit code {outcome.code}\n{outcome.text[-4000:]}"
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("ranks, contexts", [(2, "all"), (3, "itself"), (5, "all")])
 @pytest.mark.parametrize("messages", ["own", "host"])
 def test_random_programs_cannot_tell(mpi, ranks, contexts, messages, directory, report):
@@ -60,6 +61,7 @@ def test_handlers_of_faults_cannot_tell(openmpi4, directory):
     assert_not_told(*run(openmpi4, 3, directory, *args, EVENKEEL_BARRIER="deferred"))
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("context", ["truncation", "late-truncation"])
 @pytest.mark.parametrize("messages", ["own", "host"])
 def test_handlers_of_truncated_messages_cannot_tell(mpi, context, messages, directory):

@@ -32,6 +32,7 @@ def skip_unless_possible(way):
         pytest.skip("only root can change its user (setuid)")
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_results_are_right(mpi, program, way):

@@ -24,6 +24,7 @@ def run_with_devices(mpi, query, ranks=3, report=None, **env):
     return mpi.run(program, ranks, preload=[mpi.shim, library], env=env, report=report)
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("ranks", [2, 3])
 @pytest.mark.parametrize("mode", ["strict", "auto", "deferred"])
 def test_data_on_devices_are_left_to_the_library(mpi, mode, ranks, report):

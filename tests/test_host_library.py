@@ -38,6 +38,7 @@ def test_a_rank_that_waits_in_a_barrier_answers_accesses_to_its_window(mpi):
     assert float(re.search(r"FASTEST ([\d.]+) us", outcome.out)[1]) < 4000, outcome.out
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize(
     "act, victim, multiple, mode",
     [

@@ -19,6 +19,7 @@ def run_layouts(mpi, types, seed, *more, env=OWN, **options):
     return outcome, sum(deviations) / int(checks[1])
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_messages_of_random_datatypes_have_the_bytes_that_their_type_maps_say(mpi, seed, report):
     outcome, deviating = run_layouts(mpi, 1500, seed, report=report)
@@ -67,6 +68,7 @@ def assert_no_failure(outcome):
     assert " failures 0 " in outcome.out, outcome.text
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize(("ranks", "seed"), [(2, 1), (3, 2), (5, 3)])
 def test_collectives_of_random_datatypes_have_the_bytes_that_their_type_maps_say(mpi, ranks, seed, report):
     outcome = run_collectives(mpi, ranks, 1000, f"seed={seed}", report=report)

@@ -36,6 +36,7 @@ def combinations(mpi, ranks):
     return most // 2 if ranks < 16 else most // 6
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("ranks", RANKS)
 def test_every_combination_is_right(mpi, ranks, report):
     count = combinations(mpi, ranks)
@@ -87,6 +88,7 @@ def test_results_equal_those_of_the_host_library_bit_for_bit(mpi):
     assert ours == hosts
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("ranks", [2, 5, 8])
 def test_sums_of_fractions_have_the_same_bits_in_every_run(mpi, ranks):
     """The bits are also the same in every repetition, on every rank, and in every kind of waiting."""

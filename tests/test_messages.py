@@ -44,6 +44,7 @@ def run_messages(mpi, ranks, rounds, *more, env=OWN, **options):
     return outcome
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("ranks", [2, 5])
 def test_rules_of_mpi_hold_one_by_one_and_in_random_traffic(mpi, ranks, report):
     carried, ahead = messages_carried(run_messages(mpi, ranks, 60, report=report))
@@ -70,6 +71,7 @@ def test_a_message_of_one_gibibyte_arrives(openmpi4, cma):
     run_messages(openmpi4, 2, 1, "huge=1", env=OWN | {"EVENKEEL_CMA": cma})
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize(("ranks", "large"), [(2, "both"), (4, "both"), (3, "receiver")])
 def test_large_messages_arrive_whole_whoever_copies_them(mpi, ranks, large, report):
     program = mpi.build("large_messages.c")

@@ -8,6 +8,7 @@ import pytest
 from verdicts import assert_passed
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("ranks, seed", [(1, 1), (2, 2), (3, 3), (4, 4), (5, 5), (8, 6)])
 def test_random_operations_are_right(mpi, ranks, seed):
     """With careful=1 the program waits before it frees a communicator.
@@ -32,6 +33,7 @@ def test_there_may_be_more_nonblocking_operations_than_the_ring_has_instances(op
     assert_passed(openmpi4.run(openmpi4.build("random.c"), 3, *args))
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("ops, size", [(3, 8), (40, 8), (3, 32768)])
 @pytest.mark.parametrize("ranks", [2, 5])
 def test_blocking_and_nonblocking_operations_are_matched_separately(mpi, ranks, ops, size, report):

@@ -63,6 +63,7 @@ def test_without_a_trace_the_answers_differ(openmpi4):
     assert len(free_answers(openmpi4, "random", 1, 6)) > 1
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("seed", range(3))
 def test_random_receives_are_repeated(mpi, tmp_path, seed):
     arguments = ("random", seed, 14)
@@ -206,6 +207,7 @@ PROGRAMS = {
 }
 
 
+@pytest.mark.in_turn("library")
 @pytest.mark.parametrize("source", PROGRAMS)
 @pytest.mark.parametrize("library", ["openmpi4", "openmpi5", "mpich4", "mpich5"])
 def test_other_programs_are_repeated(tmp_path, library, source):

@@ -69,6 +69,7 @@ def test_between_groups_it_is_noticed_too(openmpi4, tmp_path, kind):
     assert_stops(first, who, 1, rank + r".*sent (and received )?differs? at call 2")
 
 
+@pytest.mark.in_turn("library")
 @pytest.mark.parametrize("kind", ["iallreduce", "gatherv", "ialltoallw", "iscan", "reduce_scatter in place"])
 @pytest.mark.parametrize("library", LIBRARIES[1:])
 def test_other_libraries_notice_it_too(tmp_path, library, kind):
@@ -77,6 +78,7 @@ def test_other_libraries_notice_it_too(tmp_path, library, kind):
     assert_stops(first, 1, 1, RANK_1 + r".*sent (and received )?differs? at call 2")
 
 
+@pytest.mark.in_turn("second")
 @pytest.mark.parametrize("kind", ["iallreduce", "ialltoallw", "ireduce_scatter", "gather", "exscan"])
 @pytest.mark.parametrize("second", LIBRARIES[1:])
 def test_the_trace_of_one_library_is_that_of_another(openmpi4, tmp_path, second, kind):
@@ -124,6 +126,7 @@ def test_what_a_persistent_collective_takes_is_noticed_when_it_is_started(tmp_pa
         assert_stops(first, 1, 1, RANK_1 + r".*sent (and received )?differs? at call 4")
 
 
+@pytest.mark.in_turn("library")
 @pytest.mark.parametrize("kind", ["preduce_scatter", "pbcast", "pneighbor_alltoallv", "pallgatherv"])
 @pytest.mark.parametrize("library", WITH_PERSISTENT)
 def test_other_libraries_notice_persistent_ones_too(tmp_path, library, kind):
@@ -161,6 +164,7 @@ def test_persistent_collectives_compare_elements_with_holes_too(tmp_path, kind):
     assert_noticed(available("mpich4"), tmp_path / "t", kind)
 
 
+@pytest.mark.in_turn("library")
 @pytest.mark.parametrize("kind", ["allreduce", "iallreduce", "gatherv", "alltoallw", "reduce_scatter"])
 @pytest.mark.parametrize("library", LIBRARIES[1:])
 def test_other_libraries_compare_elements_with_holes_too(tmp_path, library, kind):

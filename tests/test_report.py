@@ -131,6 +131,7 @@ def fail_or_skip(what, seen):
     pytest.fail(f"{what} in {len(seen)} runs: {seen}")
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("op, late, root", CASES)
 def test_the_late_rank_is_named(mpi, report, mode, op, late, root):
@@ -159,6 +160,7 @@ def digest(outcome, folder):
     return json.loads(data.group(1))
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("op, late, size, messages", MESSAGES)
 def test_the_rank_that_messages_wait_for_is_named(mpi, report, tmp_path, mode, op, late, size, messages):
@@ -186,6 +188,7 @@ def test_the_rank_that_messages_wait_for_is_named(mpi, report, tmp_path, mode, o
     assert "waiting for messages" in text and f"Messages: {rounds * messages} messages" in text, text
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("comm, late, label, other", COMMUNICATORS)
 def test_communicators_are_called_what_they_are(mpi, report, tmp_path, mode, comm, late, label, other):

@@ -340,19 +340,19 @@ def test_a_job_that_evenkeel_has_started_is_ended_in_a_deadlock(library):
 
 def test_a_job_in_a_deadlock_may_go_on_until_its_time_is_over(one):
     """It says so once. Where the machine is busy, it is noticed later."""
-    options = ["--timeout", "20s", "--on-hang", "end"]
+    options = ["--timeout", "12s", "--on-hang", "end"]
     outcome = watched(one, "what=receives", options=options)
     assert outcome.code == 124 and not outcome.left_over, outcome.text
     told = [line for line in outcome.err.splitlines() if line.startswith("evenkeel: ")]
     assert told == [
         f"{DEADLOCK} The job goes on (--deadlock report).",
-        "evenkeel: the job has not ended within 20s (--timeout) and is ended.",
+        "evenkeel: the job has not ended within 12s (--timeout) and is ended.",
     ]
 
 
 @pytest.mark.parametrize("what", ["sends", "requests", "named"])
 def test_what_is_not_proved_ends_no_job(library, what):
-    options = ["--deadlock", "end", "--timeout", "8s", "--on-hang", "end"]
+    options = ["--deadlock", "end", "--timeout", "4s", "--on-hang", "end"]
     outcome = watched(library, f"what={what}", "until=", options=options)
     assert outcome.code == 124 and not outcome.left_over, outcome.text
     assert DEADLOCK not in outcome.err
@@ -362,7 +362,7 @@ def test_what_is_not_proved_ends_no_job(library, what):
 def test_a_job_that_only_waits_long_is_left_alone(library, launcher, tmp_path):
     """All others wait for a rank that computes, for longer than the job is looked at twice."""
     told = tmp_path / "told"
-    later = threading.Timer(7.0, told.touch)
+    later = threading.Timer(3.0, told.touch)
     later.start()
     options = ["--deadlock", "end", *(["--launcher", launcher] if launcher else [])]
     outcome = watched(library, "what=missing", f"until={told}", options=options)
@@ -378,7 +378,7 @@ def test_a_rank_in_finalize_may_still_send(library, on, tmp_path):
     if on == "world" and library.name.startswith("openmpi"):
         pytest.skip("Open MPI deletes no attributes of MPI_COMM_WORLD")
     told = tmp_path / "told"
-    later = threading.Timer(7.0, told.touch)
+    later = threading.Timer(3.0, told.touch)
     later.start()
     words = ["what=callback", f"on={on}", f"until={told}"]
     outcome = watched(library, *words, options=["--deadlock", "end"])
@@ -405,7 +405,7 @@ def test_a_deadlock_is_found_where_no_other_thread_can_end_it(library, other):
 @pytest.mark.parametrize("other", ["sleeps", "waits", "reads", "calls"])
 def test_another_thread_may_send_what_a_rank_waits_for(library, other, tmp_path):
     told = tmp_path / "told"
-    later = threading.Timer(7.0, told.touch)
+    later = threading.Timer(3.0, told.touch)
     later.start()
     outcome = with_threads(library, f"other={other}", f"until={told}")
     later.join()

@@ -36,6 +36,7 @@ def ranks_for(mpi, mode, salt):
     return 2 + (3 * names.index(mpi.name) + 2 * MODES.index(mode) + salt) % 7
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("channel", CHANNELS)
 def test_signals_threads_mappings_and_limits(mpi, channel, mode, directory):

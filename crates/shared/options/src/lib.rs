@@ -211,7 +211,7 @@ options! {
     ON_HANG { name: "on-hang", env: "EVENKEEL_ON_HANG", default: "where", values: "where|end" }
 
     /// What happens when some ranks of the job wait for each other and it is proved that they can never go
-    /// on. `evenkeel run` looks for that every two seconds, or more seldom so that it takes less than 1% of a
+    /// on. `evenkeel run` looks for that twice a second, or more seldom so that it takes less than 1% of a
     /// core. `report`: say so once on standard error. `end`: say so and end the job, with exit code 124.
     /// `off`: do not look. Empty: `report` if there is a `--timeout`, else `off`. It is an option of
     /// `evenkeel run` alone.

@@ -7,7 +7,7 @@ use crate::machine::processor_time;
 use std::time::{Duration, Instant};
 
 /// The time between two observations.
-const INTERVAL: Duration = Duration::from_secs(2);
+const INTERVAL: Duration = Duration::from_millis(500);
 /// Processor time is used for looking one part in so many of the time, at most.
 const SHARE: u32 = 100;
 
