@@ -8,7 +8,8 @@
 use super::awaited::Awaited;
 use crate::collective::call::{Call, CollectiveKind as Kind};
 use crate::collective::deposit;
-use crate::collective::piece::Piece;
+use crate::collective::mismatch;
+use crate::collective::piece::{PartOf, Piece};
 use crate::collective::ranks_ahead::RanksAhead;
 use crate::collective::shared_fold::OVERDUE_NS;
 use crate::comm::part::{NodePart, Revoked};
@@ -79,6 +80,35 @@ struct FastCall<'a> {
 }
 
 impl FastCall<'_> {
+    #[inline(always)]
+    fn part_of(&self) -> PartOf {
+        PartOf::call(self.call.kind(), true)
+    }
+
+    /// The root has broadcast less than this rank has room for. Ends the job if it has done something else.
+    #[cold]
+    fn take_short_broadcast(&self) {
+        let FastCall { part, call, seq, .. } = *self;
+        let root = call.root as usize;
+        let piece = Piece::of(&part.shared.board, root, seq);
+        if piece.part != self.part_of() || piece.bytes > call.bytes {
+            mismatch::end(part, call, root, piece.part.kind());
+        }
+        // SAFETY: published, shorter than a cell, and this rank has not left.
+        unsafe { copy_small(piece.pointer, call.recv, piece.bytes) };
+    }
+
+    /// Ends the job if a rank has not contributed to this call.
+    #[inline(always)]
+    fn check_contributions(&self) {
+        let FastCall { part, call, seq, .. } = *self;
+        for rank in (0..part.ranks).filter(|&rank| rank != part.me) {
+            if !Piece::is_in_cell(&part.shared.board, rank, seq, self.part_of(), call.bytes) {
+                mismatch::end(part, call, rank, Piece::of(&part.shared.board, rank, seq).part.kind());
+            }
+        }
+    }
+
     #[inline]
     fn bcast(&self, state: &mut PartState) -> Result<(), Revoked> {
         let FastCall { part, call, seq, .. } = *self;
@@ -86,12 +116,16 @@ impl FastCall<'_> {
         let root = call.root as usize;
         if Kind::Bcast.participation(part.ranks, root, part.me).contributes {
             // SAFETY: the instance is entered, so the cell belongs to this rank.
-            unsafe { deposit::write_cell(board, root, seq, call.send, call.bytes) };
+            unsafe { deposit::write_cell(board, root, seq, self.part_of(), call) };
             board.publish(root, seq);
             board.notify();
         } else {
             let is_done = || board.is_published(root, seq);
             self.process.wait_briefly(part, state, Awaited::counted(call, seq), is_done, || Some(root))?;
+            if !Piece::is_in_cell(board, root, seq, self.part_of(), call.bytes) {
+                self.take_short_broadcast();
+                return Ok(());
+            }
             // SAFETY: published, and this rank has not left.
             unsafe { copy_small(Piece::in_cell(board, root, seq), call.recv, call.bytes) };
         }
@@ -106,7 +140,7 @@ impl FastCall<'_> {
         let round = if part.ranks > 2 { state.next_round(seq) } else { 0 };
         if Kind::Reduce.participation(part.ranks, root, part.me).contributes {
             // SAFETY: as in `bcast`.
-            unsafe { deposit::write_cell(board, part.me, seq, call.send, call.bytes) };
+            unsafe { deposit::write_cell(board, part.me, seq, self.part_of(), call) };
             board.publish(part.me, seq);
             if part.ranks == 2 {
                 board.notify();
@@ -140,7 +174,7 @@ impl FastCall<'_> {
         let FastCall { part, call, seq, .. } = *self;
         let board = &part.shared.board;
         // SAFETY: as in `bcast`.
-        unsafe { deposit::write_cell(board, part.me, seq, call.send, call.bytes) };
+        unsafe { deposit::write_cell(board, part.me, seq, self.part_of(), call) };
         board.publish(part.me, seq);
         if part.ranks == 2 {
             board.notify();
@@ -207,6 +241,7 @@ impl FastCall<'_> {
     #[inline]
     unsafe fn fold(&self, out: *mut u8) {
         let FastCall { part, call, seq, .. } = *self;
+        self.check_contributions();
         let mut result = Cell([0; CELL_BYTES]);
         let result = result.0.as_mut_ptr();
         let cells = Piece::in_cells(&part.shared.board, seq);

@@ -2,7 +2,8 @@
 //! order.
 
 use super::call::Call;
-use super::piece::Piece;
+use super::mismatch;
+use super::piece::{PartOf, Piece};
 use super::plan::Route;
 use super::remote_read::{ReadProgress, Reads};
 use crate::comm::part::NodePart;
@@ -29,6 +30,8 @@ pub struct Instance<'a> {
     pub at: usize,
     /// The length of that part.
     pub len: usize,
+    /// It is the last one of the call.
+    pub is_last: bool,
 }
 
 impl Instance<'_> {
@@ -63,7 +66,7 @@ impl Instance<'_> {
             } else {
                 // An in-place reduce_scatter writes over its input, so even this rank's own vector is read
                 // from its deposit.
-                Piece::of(&part.shared.board, rank, self.seq).pointer.cast_const()
+                self.piece(part, rank).pointer.cast_const()
             }
         }));
     }
@@ -95,20 +98,76 @@ impl Instance<'_> {
                 Kind::Allgatherv => return self.take_slices_of_parts(part, &mut reads),
                 Kind::Scatter => {
                     let root = self.call.root as usize;
+                    let piece = self.piece(part, root);
                     let from = self.offset_of_block(part.me);
-                    let piece = Piece::of(&part.shared.board, root, self.seq);
                     return reads.fetch(&piece, root, from, self.recv(self.at), self.len);
                 }
                 Kind::Alltoall => return self.take_blocks_from_all(part, &mut reads),
                 Kind::Scatterv => {
                     let root = self.call.root as usize;
-                    let piece = Piece::of(&part.shared.board, root, self.seq).entry(part.me);
-                    return reads.fetch(&piece, root, 0, self.call.recv, piece.bytes.min(self.call.bytes));
+                    let piece = self.piece(part, root).entry(part.me);
+                    let bytes = self.room_for(part, root, &piece, self.call.bytes);
+                    return reads.fetch(&piece, root, 0, self.call.recv, bytes);
                 }
                 Kind::Alltoallv | Kind::Alltoallw => return self.take_parts_from_all(part, &mut reads),
             }
         }
         true
+    }
+
+    /// The deposit of another rank, which must be a part of the same call.
+    #[inline]
+    fn piece(&self, part: &NodePart, rank: usize) -> Piece {
+        let piece = Piece::of(&part.shared.board, rank, self.seq);
+        if piece.part != PartOf::call(self.kind, self.is_last)
+            || self.bytes_expected(part.ranks, rank).is_some_and(|bytes| bytes != piece.bytes)
+        {
+            self.look_closely(part, rank, &piece);
+        }
+        piece
+    }
+
+    /// How long the deposit of `rank` is, if all ranks know.
+    #[inline]
+    fn bytes_expected(&self, ranks: usize, rank: usize) -> Option<usize> {
+        match self.kind {
+            Kind::Barrier | Kind::Gatherv | Kind::Scatterv | Kind::Alltoallv | Kind::Alltoallw => None,
+            Kind::Scatter | Kind::Alltoall => Some(self.len * ranks),
+            Kind::Allgatherv => {
+                // SAFETY: one span per rank, by the promise of the front end.
+                let bytes = unsafe { self.call.recv_span(rank) }.bytes;
+                Some(bytes.saturating_sub(self.at).min(self.len))
+            }
+            _ => Some(self.len),
+        }
+    }
+
+    /// Ends the job if a deposit is not what this rank expects. Less than it has room for is accepted where
+    /// all ranks cut the call alike nevertheless, because most libraries accept it.
+    #[cold]
+    fn look_closely(&self, part: &NodePart, rank: usize, piece: &Piece) {
+        if part.shared.has_agent {
+            return; // the agent and the ranks of a node divide a call differently
+        }
+        let is_same_call = piece.part == PartOf::call(self.kind, true) && self.is_last && self.at == 0;
+        let may_be_short = match self.kind {
+            Kind::Bcast => self.len <= CELL_BYTES,
+            Kind::Gather | Kind::Allgather => true,
+            _ => false,
+        };
+        if is_same_call && may_be_short && piece.bytes < self.len {
+            return;
+        }
+        mismatch::end(part, self.call, rank, piece.part.kind());
+    }
+
+    /// How many bytes of the piece that `rank` has for this one to take. Ends the job if there is less room.
+    #[inline]
+    fn room_for(&self, part: &NodePart, rank: usize, piece: &Piece, room: usize) -> usize {
+        if piece.bytes > room {
+            mismatch::end(part, self.call, rank, Some(self.kind));
+        }
+        piece.bytes
     }
 
     fn recv(&self, offset: usize) -> *mut u8 {
@@ -126,11 +185,12 @@ impl Instance<'_> {
         let (board, root) = (&part.shared.board, self.call.root as usize);
         // SAFETY: the caller's promise.
         unsafe {
+            let piece = self.piece(part, root);
             if self.len > CELL_BYTES && self.route == Route::Segment {
                 copy(board.memory.pointer(state.common_at(self.seq)), self.recv(self.at), self.len);
                 return true;
             }
-            reads.fetch(&Piece::of(board, root, self.seq), root, 0, self.recv(self.at), self.len)
+            reads.fetch(&piece, root, 0, self.recv(self.at), piece.bytes.min(self.len))
         }
     }
 
@@ -180,8 +240,8 @@ impl Instance<'_> {
         // SAFETY: the caller's promise.
         unsafe {
             for rank in others(part.ranks, part.me) {
-                let piece = Piece::of(&part.shared.board, rank, self.seq);
-                if !reads.fetch(&piece, rank, 0, place(rank), len) {
+                let piece = self.piece(part, rank);
+                if !reads.fetch(&piece, rank, 0, place(rank), piece.bytes.min(len)) {
                     return false;
                 }
             }
@@ -198,9 +258,9 @@ impl Instance<'_> {
         unsafe {
             for rank in others(part.ranks, part.me) {
                 let span = call.recv_span(rank);
-                let piece = Piece::of(&part.shared.board, rank, self.seq);
+                let piece = self.piece(part, rank);
                 let to = call.recv.wrapping_offset(span.offset);
-                if !reads.fetch(&piece, rank, 0, to, piece.bytes.min(span.bytes)) {
+                if !reads.fetch(&piece, rank, 0, to, self.room_for(part, rank, &piece, span.bytes)) {
                     return false;
                 }
             }
@@ -218,7 +278,7 @@ impl Instance<'_> {
             let place = |rank: usize| call.recv.wrapping_offset(call.recv_span(rank).offset).wrapping_add(at);
             for rank in others(part.ranks, part.me) {
                 let bytes = call.recv_span(rank).bytes.saturating_sub(at).min(len);
-                let piece = Piece::of(&part.shared.board, rank, self.seq);
+                let piece = self.piece(part, rank);
                 if !reads.fetch(&piece, rank, 0, place(rank), bytes) {
                     return false;
                 }
@@ -237,7 +297,7 @@ impl Instance<'_> {
         unsafe {
             for rank in others(part.ranks, me) {
                 let place = self.recv(rank * call.bytes + at);
-                let piece = Piece::of(&part.shared.board, rank, self.seq);
+                let piece = self.piece(part, rank);
                 if !reads.fetch(&piece, rank, from, place, len) {
                     return false;
                 }
@@ -255,9 +315,9 @@ impl Instance<'_> {
         unsafe {
             for rank in others(part.ranks, part.me) {
                 let span = call.recv_span(rank);
-                let piece = Piece::of(&part.shared.board, rank, self.seq).entry(part.me);
+                let piece = self.piece(part, rank).entry(part.me);
                 let to = call.recv.wrapping_offset(span.offset);
-                if !reads.fetch(&piece, rank, 0, to, piece.bytes.min(span.bytes)) {
+                if !reads.fetch(&piece, rank, 0, to, self.room_for(part, rank, &piece, span.bytes)) {
                     return false;
                 }
             }

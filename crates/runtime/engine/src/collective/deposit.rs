@@ -2,7 +2,9 @@
 //! address from which others read.
 
 use super::call::Call;
-use super::piece::{ENTRY_BYTES, IN_BLOCK, IN_CELL, IN_MEMORY, LENGTH_AT, PAYLOAD_AT, describe};
+use super::piece::{
+    ENTRY_BYTES, IN_BLOCK, IN_CELL, IN_MEMORY, LENGTH_AT, PAYLOAD_AT, PartOf, describe, describe_entry,
+};
 use super::plan::Route;
 use crate::comm::backlog::BacklogRoom;
 use crate::comm::shared::Shared;
@@ -22,6 +24,7 @@ pub struct DepositPlan {
     /// Start and length of the instance's part of the cut dimension.
     at: usize,
     len: usize,
+    is_last: bool,
     payload: usize,
     /// How many bytes of the rank's ring it needs.
     pub ring_bytes: usize,
@@ -39,8 +42,8 @@ pub struct DepositRoom {
 }
 
 impl DepositPlan {
-    /// For the instance of `call` that carries `len` bytes starting at `at`, among `ranks` ranks whose
-    /// rings have `ring` bytes each.
+    /// For the instance of `call` that carries `len` bytes starting at `at`, the last one or not, among
+    /// `ranks` ranks whose rings have `ring` bytes each.
     ///
     /// # Safety
     /// The call must have the spans that its kind needs.
@@ -49,8 +52,7 @@ impl DepositPlan {
         route: Route,
         ranks: usize,
         ring: usize,
-        at: usize,
-        len: usize,
+        (at, len, is_last): (usize, usize, bool),
     ) -> DepositPlan {
         let kind = call.kind();
         // SAFETY: the caller's promise.
@@ -72,7 +74,8 @@ impl DepositPlan {
         } else {
             0
         };
-        DepositPlan { kind, ranks, at, len, payload, ring_bytes, offers_memory: direct && payload > 0 }
+        let offers_memory = direct && payload > 0;
+        DepositPlan { kind, ranks, at, len, is_last, payload, ring_bytes, offers_memory }
     }
 
     /// Writes the deposit of instance `seq` of `call` for rank `me`. The caller publishes it.
@@ -93,7 +96,7 @@ impl DepositPlan {
         let cell = shared.board.geometry.cell(me, seq.0);
         let describe_cell = |kind: u64, place: Option<u64>| {
             // Relaxed: the flag's release store publishes them.
-            memory.word(cell + LENGTH_AT).store(describe(kind, self.payload), Ordering::Relaxed);
+            memory.word(cell + LENGTH_AT).store(self.describe(kind), Ordering::Relaxed);
             if let Some(place) = place {
                 memory.word(cell + PAYLOAD_AT).store(place, Ordering::Relaxed);
             }
@@ -129,6 +132,10 @@ impl DepositPlan {
         }
     }
 
+    fn describe(&self, place: u64) -> u64 {
+        describe(place, PartOf::call(self.kind, self.is_last), self.payload)
+    }
+
     /// How many bytes of the payload do not fit into a cell, for a deposit that is a vector or a block.
     pub(super) fn bytes_outside_cell(&self) -> usize {
         if self.payload > CELL_BYTES { self.payload } else { 0 }
@@ -144,7 +151,7 @@ impl DepositPlan {
         let is_outside = self.bytes_outside_cell() > 0;
         let kind = if is_outside { IN_BLOCK } else { IN_CELL };
         // Relaxed: the flag's release store publishes them.
-        memory.word(cell + LENGTH_AT).store(describe(kind, self.payload), Ordering::Relaxed);
+        memory.word(cell + LENGTH_AT).store(self.describe(kind), Ordering::Relaxed);
         if is_outside {
             memory.word(cell + PAYLOAD_AT).store(room.from_board, Ordering::Relaxed);
         }
@@ -182,38 +189,48 @@ impl DepositPlan {
                 unsafe { copy(from, memory.pointer(data_at), span.bytes) };
                 (IN_BLOCK, data_at as u64)
             };
-            memory.word(ring_at + rank * ENTRY_BYTES).store(describe(kind, span.bytes), Ordering::Relaxed);
+            memory
+                .word(ring_at + rank * ENTRY_BYTES)
+                .store(describe_entry(kind, span.bytes), Ordering::Relaxed);
             memory.word(ring_at + rank * ENTRY_BYTES + 8).store(place, Ordering::Relaxed);
             data_at += if self.offers_memory { 0 } else { span.bytes };
         }
     }
 }
 
-/// Writes a small contribution into this rank's cell. The caller publishes it.
+/// Writes the contribution to a small call, all of it, into this rank's cell. The caller publishes it.
 ///
 /// # Safety
-/// The caller has entered the instance; `from` is valid for `bytes`, at most [`CELL_BYTES`].
+/// The caller has entered the instance; `call.send` is valid for `call.bytes`, at most [`CELL_BYTES`].
 #[inline(always)]
-pub unsafe fn write_cell(board: &Board<Mapped>, me: usize, seq: Seq, from: *const u8, bytes: usize) {
+pub unsafe fn write_cell(board: &Board<Mapped>, me: usize, seq: Seq, part: PartOf, call: &Call) {
     let cell = board.geometry.cell(me, seq.0);
-    board.memory.word(cell + LENGTH_AT).store(describe(IN_CELL, bytes), Ordering::Relaxed);
+    board.memory.word(cell + LENGTH_AT).store(describe(IN_CELL, part, call.bytes), Ordering::Relaxed);
     // SAFETY: the caller's promise.
-    unsafe { copy_small(from, board.memory.pointer(cell + PAYLOAD_AT), bytes) };
+    unsafe { copy_small(call.send, board.memory.pointer(cell + PAYLOAD_AT), call.bytes) };
 }
 
-/// Writes bytes into this rank's cell or, if they do not fit there, at offset `room_at` of the block. The
-/// caller publishes them.
+/// Writes bytes into this rank's cell or, if they do not fit there, at offset `room_at` of the block, as its
+/// whole part of a call of this kind. The caller publishes them.
 ///
 /// # Safety
 /// The caller has entered the instance, and has allocated `room_at` for `bytes` if they do not fit the
 /// cell.
-pub unsafe fn write_bytes(board: &Board<Mapped>, me: usize, seq: Seq, room_at: usize, bytes: &[u8]) {
+pub unsafe fn write_bytes(
+    board: &Board<Mapped>,
+    me: usize,
+    seq: Seq,
+    kind: Kind,
+    room_at: usize,
+    bytes: &[u8],
+) {
+    let part = PartOf::call(kind, true);
     let cell = board.geometry.cell(me, seq.0);
-    let (kind, target) =
+    let (place, target) =
         if bytes.len() <= CELL_BYTES { (IN_CELL, cell + PAYLOAD_AT) } else { (IN_BLOCK, room_at) };
     // Relaxed: the flag's release store publishes them.
-    board.memory.word(cell + LENGTH_AT).store(describe(kind, bytes.len()), Ordering::Relaxed);
-    if kind == IN_BLOCK {
+    board.memory.word(cell + LENGTH_AT).store(describe(place, part, bytes.len()), Ordering::Relaxed);
+    if place == IN_BLOCK {
         board.memory.word(cell + PAYLOAD_AT).store(room_at as u64, Ordering::Relaxed);
     }
     // SAFETY: the caller's promise.

@@ -147,6 +147,7 @@ impl NodeOperation {
             seq: Seq(self.first.0 + index),
             at,
             len,
+            is_last: index + 1 == self.plan.instances,
         }
     }
 
@@ -164,12 +165,13 @@ impl NodeOperation {
     fn enter(&mut self, part: &NodePart, state: &mut PartState) -> bool {
         let shared = &part.shared;
         let board = &shared.board;
-        let Instance { seq, at, len, .. } = self.instance(self.entered);
+        let Instance { seq, at, len, is_last, .. } = self.instance(self.entered);
         let common = self.common_bytes(part.ranks, len);
         let deposit = self.participation.contributes.then(|| {
             // SAFETY: the front end provides the spans that the kind needs.
             unsafe {
-                DepositPlan::new(&self.call, self.plan.route, part.ranks, board.geometry.ring_bytes, at, len)
+                let ring = board.geometry.ring_bytes;
+                DepositPlan::new(&self.call, self.plan.route, part.ranks, ring, (at, len, is_last))
             }
         });
         let ring = deposit.map_or(0, |deposit| deposit.ring_bytes);

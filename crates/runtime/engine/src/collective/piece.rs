@@ -1,11 +1,13 @@
 //! A deposit as its readers see it.
 //!
-//! A cell of the bill-board has four fields: flag | kind and length | time of arrival | 40 bytes. The last
-//! field holds the payload, or says where the payload is.
+//! A cell of the bill-board has four fields: flag | description | time of arrival | 40 bytes. The last field
+//! holds the payload, or says where the payload is. The description says of which call the payload is, so
+//! that readers notice if ranks do not call the same.
 
 use crate::clock::Ticks;
 use evenkeel_segment::sync::{Ordering, Words};
 use evenkeel_segment::{Board, Mapped, Seq};
+use evenkeel_spanning::CollectiveKind as Kind;
 
 pub(super) const LENGTH_AT: usize = 8;
 const ARRIVAL_AT: usize = 16;
@@ -21,10 +23,51 @@ pub(super) const IN_MEMORY: u64 = 2;
 /// Size of an entry in the table of SCATTERV and ALLTOALLV: kind and length, place.
 pub(super) const ENTRY_BYTES: usize = 16;
 
-/// Encodes the second field of a cell, or the first of an entry.
+/// Bits of a description: place of the payload (2) | last instance of its call (1) | collective (5) | bytes.
+const PLACE_SHIFT: u32 = 62;
+const LAST_SHIFT: u32 = 61;
+const CALL_SHIFT: u32 = 56;
+const LENGTH_MASK: u64 = (1 << CALL_SHIFT) - 1;
+
+/// Of which call a deposit is a part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PartOf {
+    /// The number of its [`Kind`].
+    kind: u8,
+    /// It is the last instance of the call.
+    is_last: bool,
+}
+
+impl PartOf {
+    /// An instance of a call of this kind.
+    #[inline(always)]
+    pub fn call(kind: Kind, is_last: bool) -> PartOf {
+        PartOf { kind: kind as u8, is_last }
+    }
+
+    /// The collective; None if the memory holds something else.
+    pub fn kind(self) -> Option<Kind> {
+        Kind::from_u32(u32::from(self.kind))
+    }
+
+    /// It is the last instance of the call.
+    pub fn is_last(self) -> bool {
+        self.is_last
+    }
+}
+
+/// Encodes the second field of a cell.
 #[inline(always)]
-pub(super) fn describe(kind: u64, bytes: usize) -> u64 {
-    kind << 62 | bytes as u64
+pub(super) fn describe(place: u64, part: PartOf, bytes: usize) -> u64 {
+    place << PLACE_SHIFT
+        | u64::from(part.is_last) << LAST_SHIFT
+        | u64::from(part.kind) << CALL_SHIFT
+        | bytes as u64
+}
+
+/// Encodes the first field of an entry of a table.
+pub(super) fn describe_entry(place: u64, bytes: usize) -> u64 {
+    place << PLACE_SHIFT | bytes as u64
 }
 
 /// A published deposit, or one entry of a deposit that is a table.
@@ -32,6 +75,8 @@ pub(super) fn describe(kind: u64, bytes: usize) -> u64 {
 pub struct Piece {
     /// Its length in bytes.
     pub bytes: usize,
+    /// Of which call it is a part. It says nothing about an entry of a table.
+    pub part: PartOf,
     /// Its address in this process's mapping of the block; null if it is in the depositor's memory.
     pub pointer: *mut u8,
     address: u64,
@@ -43,18 +88,29 @@ impl Piece {
         // Relaxed: the flag or the counter was loaded with acquire before.
         let description = memory.word(description_at).load(Ordering::Relaxed);
         let place = || memory.word(place_at).load(Ordering::Relaxed);
-        let (pointer, address) = match description >> 62 {
+        let (pointer, address) = match description >> PLACE_SHIFT {
             IN_CELL => (memory.pointer(place_at), 0),
             IN_BLOCK => (memory.pointer(place() as usize), 0),
             _ => (std::ptr::null_mut(), place()),
         };
-        Piece { bytes: (description & (u64::MAX >> 2)) as usize, pointer, address, block: memory }
+        let part = PartOf {
+            kind: (description >> CALL_SHIFT & 0x1f) as u8,
+            is_last: description >> LAST_SHIFT & 1 != 0,
+        };
+        Piece { bytes: (description & LENGTH_MASK) as usize, part, pointer, address, block: memory }
     }
 
     /// The deposit of `rank` in instance `seq`.
     pub fn of(board: &Board<Mapped>, rank: usize, seq: Seq) -> Piece {
         let cell = board.geometry.cell(rank, seq.0);
         Piece::at(board.memory, cell + LENGTH_AT, cell + PAYLOAD_AT)
+    }
+
+    /// Whether the deposit of `rank` in instance `seq` is in its cell, and is so long a part of such a call.
+    #[inline(always)]
+    pub fn is_in_cell(board: &Board<Mapped>, rank: usize, seq: Seq, part: PartOf, bytes: usize) -> bool {
+        let cell = board.geometry.cell(rank, seq.0);
+        board.memory.word(cell + LENGTH_AT).load(Ordering::Relaxed) == describe(IN_CELL, part, bytes)
     }
 
     /// The payload of `rank` in instance `seq`, which must be inside its cell.

@@ -137,7 +137,9 @@ impl AgentMember {
         let (board, me) = (self.board(), self.part.me);
         // SAFETY: the claim reserved the cell, and room in case it is too small. No rank reads them before
         // they are published.
-        unsafe { deposit::write_bytes(board, me, claimed.seq, claimed.room_at, bytes) };
+        unsafe {
+            deposit::write_bytes(board, me, claimed.seq, claimed.collective.kind, claimed.room_at, bytes)
+        };
         board.publish(me, claimed.seq);
         if claimed.round > 0 {
             board.arrive(me, claimed.seq, claimed.round);
