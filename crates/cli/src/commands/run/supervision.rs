@@ -221,9 +221,11 @@ mod tests {
             let wanted = supervision(given).unwrap().unwrap();
             JobSupervisor::begin(&wanted, now).next_look().map(|at| at - now)
         };
-        let deadline = (&options::TIMEOUT, "1");
-        assert_eq!(next_look(&[deadline]), Some(Duration::from_secs(1)));
-        assert!(next_look(&[(&options::DEADLOCK, "end")]).unwrap() > Duration::from_secs(1));
+        let (deadline, watch) = ((&options::TIMEOUT, "1"), (&options::DEADLOCK, "end"));
+        let interval = next_look(&[watch]).unwrap();
+        assert_eq!(next_look(&[deadline, watch]), Some(interval.min(Duration::from_secs(1))));
+        assert_eq!(next_look(&[deadline, (&options::DEADLOCK, "off")]), Some(Duration::from_secs(1)));
+        assert_eq!(next_look(&[(&options::TIMEOUT, "100h"), watch]), Some(interval));
         assert_eq!(next_look(&[(&options::TIMEOUT, "4000000000000000h"), (&options::DEADLOCK, "off")]), None);
     }
 }
