@@ -149,13 +149,16 @@ impl Instance<'_> {
         if part.shared.has_agent {
             return; // the agent and the ranks of a node divide a call differently
         }
-        let is_same_call = piece.part == PartOf::call(self.kind, true) && self.is_last && self.at == 0;
+        let is_whole = self.is_last && self.at == 0;
         let may_be_short = match self.kind {
-            Kind::Bcast => self.len <= CELL_BYTES,
-            Kind::Gather | Kind::Allgather => true,
+            Kind::Bcast => is_whole && self.len <= CELL_BYTES,
+            Kind::Gather | Kind::Allgather => is_whole,
+            Kind::Allgatherv => true, // it is cut by the lengths that each rank expects
             _ => false,
         };
-        if is_same_call && may_be_short && piece.bytes < self.len {
+        let expected = self.bytes_expected(part.ranks, rank);
+        let is_same = piece.part == PartOf::call(self.kind, self.is_last);
+        if is_same && may_be_short && expected.is_some_and(|bytes| piece.bytes < bytes) {
             return;
         }
         mismatch::end(part, self.call, rank, piece.part.kind());
@@ -164,10 +167,10 @@ impl Instance<'_> {
     /// How many bytes of the piece that `rank` has for this one to take. Ends the job if there is less room.
     #[inline]
     fn room_for(&self, part: &NodePart, rank: usize, piece: &Piece, room: usize) -> usize {
-        if piece.bytes > room {
+        if piece.bytes > room && !part.shared.has_agent {
             mismatch::end(part, self.call, rank, Some(self.kind));
         }
-        piece.bytes
+        piece.bytes.min(room)
     }
 
     fn recv(&self, offset: usize) -> *mut u8 {
@@ -279,7 +282,7 @@ impl Instance<'_> {
             for rank in others(part.ranks, part.me) {
                 let bytes = call.recv_span(rank).bytes.saturating_sub(at).min(len);
                 let piece = self.piece(part, rank);
-                if !reads.fetch(&piece, rank, 0, place(rank), bytes) {
+                if !reads.fetch(&piece, rank, 0, place(rank), piece.bytes.min(bytes)) {
                     return false;
                 }
             }
