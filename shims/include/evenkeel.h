@@ -83,6 +83,86 @@ struct ek_call;
 #define EK_TRACE_NO_RANK -1
 
 /*
+ Room for a function's name.
+ */
+#define EK_TIMES_NAME_BYTES 40
+
+/*
+ No rank takes part by name.
+ */
+#define EK_TIMES_NO_PEER -2
+
+/*
+ MPI_PROC_NULL.
+ */
+#define EK_TIMES_PROC_NULL -1
+
+/*
+ MPI_ANY_SOURCE, or MPI_ANY_TAG.
+ */
+#define EK_TIMES_ANY -3
+
+/*
+ MPI_ROOT.
+ */
+#define EK_TIMES_ROOT -4
+
+/*
+ The call has no tag.
+ */
+#define EK_TIMES_NO_TAG -2147483648
+
+/*
+ The call has failed.
+ */
+#define EK_TIMES_FAILED 1
+
+/*
+ The receive named no source.
+ */
+#define EK_TIMES_ANY_SOURCE 2
+
+/*
+ The receive named no tag.
+ */
+#define EK_TIMES_ANY_TAG 4
+
+/*
+ It has nothing to do with messages.
+ */
+#define EK_TIMES_OTHER 0
+
+/*
+ It sends one.
+ */
+#define EK_TIMES_SEND 1
+
+/*
+ It has taken one.
+ */
+#define EK_TIMES_RECEIVE 2
+
+/*
+ It has sent one, and taken one.
+ */
+#define EK_TIMES_SEND_RECEIVE 3
+
+/*
+ It has posted a receive.
+ */
+#define EK_TIMES_POST 4
+
+/*
+ It has sent one, and posted a receive.
+ */
+#define EK_TIMES_SEND_POST 5
+
+/*
+ All members of the communicator make it.
+ */
+#define EK_TIMES_COLLECTIVE 6
+
+/*
  How a datatype is made, and the numbers that it is made with. Displacements of the indexed constructors
  and of vectors are in extents, all others in bytes.
  */
@@ -679,6 +759,157 @@ typedef struct ek_trace_posted
      */
     int32_t tag;
 } ek_trace_posted;
+
+/*
+ Which call this rank is in, for those who read the file if it is killed there.
+ */
+typedef struct ek_open_call
+{
+    /*
+     When it was entered; 0: the rank is in none.
+     */
+    uint64_t entry;
+    /*
+     As of ek_timed_call.
+     */
+    int32_t peer;
+    /*
+     As of ek_timed_call.
+     */
+    int32_t tag;
+    /*
+     The function.
+     */
+    char name[40];
+} ek_open_call;
+
+/*
+ A function of MPI.
+ */
+typedef struct ek_timed_function
+{
+    /*
+     Its name and zeros.
+     */
+    char name[40];
+} ek_timed_function;
+
+/*
+ A request that the call has completed or started.
+ */
+typedef struct ek_timed_request
+{
+    /*
+     The handle; 0: nothing is to be noted.
+     */
+    size_t handle;
+    /*
+     Bytes of the message that a receive got; negative: not known.
+     */
+    int64_t bytes;
+    /*
+     Where it came from; EK_TIMES_NO_PEER: it got none.
+     */
+    int32_t source;
+    /*
+     The tag of the message.
+     */
+    int32_t tag;
+} ek_timed_request;
+
+/*
+ A call of the program. Calls with the same fields from `function` to `marks` need to be described once.
+ */
+typedef struct ek_timed_call
+{
+    /*
+     The function.
+     */
+    const struct ek_timed_function *function;
+    /*
+     The address that it returns to, in the program.
+     */
+    size_t site;
+    /*
+     The handle of the communicator, or 0.
+     */
+    size_t comm;
+    /*
+     The handle of the datatype, or 0.
+     */
+    size_t datatype;
+    /*
+     Elements; bytes if there is no datatype; negative: not known.
+     */
+    int64_t count;
+    /*
+     Bytes that were received by a call that has sent, too; or the receive's capacity; negative: not known.
+     */
+    int64_t second_bytes;
+    /*
+     Rank, or one of EK_TIMES_….
+     */
+    int32_t peer;
+    /*
+     Tag, or one of EK_TIMES_….
+     */
+    int32_t tag;
+    /*
+     The same of the receive of a call that sends, too.
+     */
+    int32_t second_peer;
+    /*
+     The same.
+     */
+    int32_t second_tag;
+    /*
+     What it does to messages: EK_TIMES_ROLE_….
+     */
+    uint32_t role;
+    /*
+     EK_TIMES_FAILED and its like.
+     */
+    uint32_t marks;
+    /*
+     Ticks.
+     */
+    uint64_t entry;
+    /*
+     The request of the receive that it has posted; 0: none.
+     */
+    size_t posted;
+    /*
+     Requests that it has completed, or started.
+     */
+    const struct ek_timed_request *requests;
+    /*
+     How many.
+     */
+    int32_t request_count;
+    /*
+     They were started.
+     */
+    bool starts;
+    /*
+     The calling thread's number, from 0.
+     */
+    uint32_t thread;
+} ek_timed_call;
+
+/*
+ What is to be known of a call once.
+ */
+typedef struct ek_timed_shape
+{
+    /*
+     The number of the communicator, or 0.
+     */
+    uint32_t comm;
+    /*
+     Bytes; negative: not known.
+     */
+    int64_t bytes;
+} ek_timed_shape;
 
 /*
  Fills in this process's info. `threaded` says that the program was granted MPI_THREAD_MULTIPLE. Returns
@@ -1307,6 +1538,82 @@ int64_t ek_trace_library_clock(uint8_t clock, int64_t value);
  `trace`.
  */
 void ek_trace_library_bytes(uint8_t source, uint8_t *given, size_t count);
+
+/*
+ Whether times are wanted. Reads the clocks the first time: to be called before MPI_Init.
+ */
+bool ek_times_wanted(void);
+
+/*
+ Whether times are those of the processor's time-stamp counter, or else of CLOCK_MONOTONIC.
+ */
+bool ek_times_use_counter(void);
+
+/*
+ Makes this rank's file. Returns where to say which call the rank is in, or NULL: there is no file, and a
+ sentence has been printed if one is wanted. `run`: see ek_trace_run.
+ */
+struct ek_open_call *ek_times_open(uint32_t rank, uint32_t ranks, uint64_t run);
+
+/*
+ Records a call that is over at this tick. Returns whether its shape is known; if it is not,
+ ek_times_describe is to be called instead.
+ */
+bool ek_times_call(const struct ek_timed_call *call, uint64_t exit);
+
+/*
+ Records a call of a shape that is not known yet.
+ */
+void ek_times_describe(const struct ek_timed_call *call, uint64_t exit, const struct ek_timed_shape *shape);
+
+/*
+ The number of a communicator, or 0: it has none yet.
+ */
+uint32_t ek_times_comm(size_t handle);
+
+/*
+ Gives a communicator the next number: world ranks of its members, and of those of the remote group, or none.
+ */
+uint32_t ek_times_define_comm(size_t handle,
+                              const int32_t *members,
+                              int32_t count,
+                              const int32_t *remote,
+                              int32_t remote_count);
+
+/*
+ Says that the program has named a communicator.
+ */
+void ek_times_name_comm(uint32_t comm, const char *name);
+
+/*
+ Says that a communicator was freed; 0: another handle that calls refer to, a datatype's.
+ */
+void ek_times_forget_handle(size_t comm);
+
+/*
+ Whether this is the request of a receive that is posted.
+ */
+bool ek_times_is_receive(size_t request);
+
+/*
+ Says that the program has made a persistent request of a message.
+ */
+void ek_times_persistent(size_t request, uint32_t comm, bool sends, int32_t peer, int32_t tag, int64_t bytes);
+
+/*
+ Says that the program has freed a request.
+ */
+void ek_times_forget_request(size_t request);
+
+/*
+ Ends the file, after MPI_Finalize.
+ */
+void ek_times_finish(void);
+
+/*
+ Forgets the file, in a child that was forked.
+ */
+void ek_times_forget(void);
 
 /*
  Returns this rank's record as JSON and sets `*bytes` to its length. `ek_record_free` frees it. Returns

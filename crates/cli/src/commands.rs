@@ -7,6 +7,7 @@
 
 pub mod doctor;
 pub mod env;
+pub mod export;
 pub mod launch_arguments;
 pub mod manual;
 pub mod metrics;
@@ -40,6 +41,7 @@ Examples:
   evenkeel top                                watch a job: which ranks wait, and for which
   evenkeel metrics                            numbers about your jobs for Prometheus
   evenkeel run --trace t -n 16 -- ./app && evenkeel replay t     the same run again, exactly
+  evenkeel run --trace t --trace-level times -n 16 -- ./app && evenkeel export t     each MPI call, over time
   evenkeel run -n 8 --timeout 10m -- ./test   a job that hangs says why, and is ended
   evenkeel noise                              measure how this machine disturbs programs
   evenkeel simulate dissemination             simulate collectives on machines that you do not have
@@ -76,6 +78,7 @@ pub enum Command {
     Env(Box<env::EnvArguments>),
     Doctor(doctor::DoctorArguments),
     Replay(replay::ReplayArguments),
+    Export(export::ExportArguments),
     Report(report::ReportArguments),
     Ps(ps::PsArguments),
     Where(whereabouts::WhereArguments),
@@ -104,6 +107,7 @@ pub fn execute(command: Command) -> Result<Outcome, CommandError> {
         Command::Env(arguments) => env::env(&arguments)?.into(),
         Command::Doctor(arguments) => doctor::doctor(&arguments)?,
         Command::Replay(arguments) => replay::replay(&arguments)?,
+        Command::Export(arguments) => export::export(&arguments)?.into(),
         Command::Report(arguments) => report::report(&arguments)?.into(),
         Command::Ps(arguments) => ps::ps(&arguments).into(),
         Command::Where(arguments) => whereabouts::whereabouts(&arguments)?.into(),

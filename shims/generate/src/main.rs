@@ -14,6 +14,7 @@ mod families;
 mod recording;
 mod standard;
 mod template;
+mod timing;
 mod tracing;
 mod wrappers;
 

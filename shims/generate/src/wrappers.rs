@@ -6,6 +6,7 @@ use crate::families::{self, FAMILIES, Family, HEAD, NEXT, TRY_MESSAGE};
 use crate::recording;
 use crate::standard::{Function, Standard};
 use crate::template::{NoValueError, Values, fill_in};
+use crate::timing;
 use crate::tracing::{self, Traced};
 use std::collections::BTreeSet;
 
@@ -27,9 +28,31 @@ pub fn source(standard: &Standard, declared: &BTreeSet<String>) -> Result<String
     }
     text += "    NULL};\n\n/* ---- everything else that others could notice ---- */\n\n";
     for name in families::forwarded(declared) {
-        text += &format!("EK_FORWARD({name}, {name})\nEK_FORWARD(P{name}, {name})\n");
+        text += &forwarder(standard, name);
     }
     Ok(text)
+}
+
+/// The entry points of a function that goes on to the host by a jump. Only a function of the standard can be
+/// timed: its arguments are passed on by C.
+fn forwarder(standard: &Standard, name: &str) -> String {
+    let base = families::without_suffix(name);
+    let found = if base == name { standard.function(name).ok().map(Some) } else { standard.large(base).ok() };
+    let Some(function) = found.flatten() else {
+        return format!("EK_FORWARD({name}, {name}, NULL)\nEK_FORWARD(P{name}, {name}, NULL)\n");
+    };
+    let (parameters, arguments) = (function.prototype(), function.arguments());
+    let mut text = String::new();
+    for entry in [name.to_string(), format!("P{name}")] {
+        let timed = timing::timed(&function, &base["MPI_".len()..], "host");
+        let timed: String = timed.lines().map(|line| format!("    {line}\n")).collect();
+        text += &format!(
+            "EK_TIMED_FORWARDER({entry}, ({parameters}))\n{{\n    \
+             EK_FORWARDER_HOST({entry}, ({parameters}));\n\
+             {timed}    return host({arguments});\n}}\nEK_FORWARD({entry}, {name}, timed_{entry})\n"
+        );
+    }
+    text
 }
 
 /// The entry points `MPI_X` and `PMPI_X` of a function.
@@ -74,6 +97,7 @@ fn values(function: &Function) -> Result<Values, GenerateError> {
         values.insert("FIELDS", fields(function, kind)?);
     }
     values.insert("TRACE", traced(function, base, values.get("FIELDS").map_or("", String::as_str)));
+    values.insert("TIMES", timing::timed(function, base, &format!("P{}", function.name)));
     if let Some(completion) = completion(base) {
         values.insert("REQUESTS", completion.requests.to_string());
         values.insert("HANDLES", completion.handles().to_string());
@@ -295,6 +319,37 @@ mod tests {
         assert!(has("MPI_Ibarrier", ".kind = EK_KIND_BARRIER") && has("MPI_Ibarrier", ".request = request"));
         assert!(body(&text, "MPI_Ibarrier").contains("EK_HOST_SCOPE(false)"));
         assert!(body(&text, "MPI_Scan").contains("EK_HOST_SCOPE(true)"));
+    }
+
+    #[test]
+    fn every_call_but_of_init_and_the_clock_is_timed() {
+        let names = FAMILIES.iter().flat_map(|family| family.functions);
+        let everything: BTreeSet<_> =
+            names.flat_map(|n| [format!("MPI_{n}_c"), format!("MPI_{n}")]).collect();
+        let text = source(&standard(), &everything).unwrap();
+        for entry in text.split("EK_ENTRY ").skip(1) {
+            let name = entry.split([' ', '(']).nth(1).unwrap().trim_start_matches('P');
+            let body = entry.split("\n}").next().unwrap();
+            let is_timed = body.contains("EK_TIMED_CALL(&function") || name.starts_with("MPI_Init");
+            assert_eq!(is_timed, name != "MPI_Wtime", "{name}");
+        }
+        let text = source_of(&["MPI_Put", "MPI_Comm_free", "MPI_Op_create", "MPIX_Query_cuda_support"]);
+        assert!(text.contains("EK_FORWARD(PMPI_Put, MPI_Put, timed_PMPI_Put)"));
+        assert!(text.contains("EK_TIMED_CALL(&function, 0, ek_times_peer(target_rank), EK_TIMES_NO_TAG, "));
+        assert!(text.contains("ek_timed_comm_freed(&timed, *comm);"));
+        assert!(text.contains("EK_FORWARD(MPIX_Query_cuda_support, MPIX_Query_cuda_support, NULL)"));
+    }
+
+    #[test]
+    fn arguments_of_timed_calls_are_those_that_matter() {
+        let text = source_of(&["MPI_Sendrecv", "MPI_Gather", "MPI_Iscatter", "MPI_Recv", "MPI_Comm_split"]);
+        let has = |entry: &str, line: &str| assert!(body(&text, entry).contains(line), "{entry}: {line}");
+        has("MPI_Sendrecv", "comm, ek_times_peer(dest), ek_times_tag(sendtag), EK_TIMES_SEND_RECEIVE)");
+        has("MPI_Sendrecv", "ek_timed_data(&timed, sendcount, sendtype);");
+        has("MPI_Gather", "if (sendbuf != MPI_IN_PLACE && root >= 0)");
+        has("MPI_Iscatter", "if (recvbuf != MPI_IN_PLACE && root >= 0)");
+        has("MPI_Recv", "comm, ek_times_peer(source), ek_times_tag(tag), EK_TIMES_RECEIVE)");
+        has("MPI_Comm_split", "ek_timed_comm_made(*newcomm);");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 #include "host/datatype.h"
 #include "process/start_exchange.h"
 #include "trace/message.h"
+#include "trace/times.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -47,6 +48,7 @@ void ek_traces_start(void)
     ek_trace.is_started = true;
     ek_trace.mode = ek_trace_open((uint32_t)rank, (uint32_t)size, run, stop);
     ek_process.records_messages |= ek_trace.mode != EK_TRACE_MODE_OFF;
+    ek_times_start(rank, size, run);
 }
 
 void ek_traces_finish(void)
@@ -79,6 +81,7 @@ void ek_traces_leave(void)
 
 void ek_traces_forget(void)
 {
+    ek_times_stop();
     ek_trace.mode = EK_TRACE_MODE_OFF;
     ek_trace_forget();
 }

@@ -49,7 +49,8 @@ void ek_forwarder_resolve(ek_forwarder *f)
     for (const char *const *name = ek_unpromised_names; *name; name++)
         if (!strcmp(f->name, *name))
             ek_trace_note_unpromised(f->name);
-    f->next = ek_host_definition(f->entry);
+    f->host = ek_host_definition(f->entry);
+    f->next = f->timed && ek_times_wanted() ? f->timed : f->host;
 }
 
 void ek_forwarder_complete_deferred(const ek_forwarder *f) { ek_complete_deferred(f->name, false); }

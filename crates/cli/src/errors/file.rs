@@ -49,6 +49,29 @@ pub enum FileError {
         why: String,
     },
 
+    /// A folder has no times, or not those of one run.
+    #[error(
+        "cannot use the times {}: {why}. Give a folder that \
+         `evenkeel run --trace DIRECTORY --trace-level times` has written.",
+        .path.display()
+    )]
+    TimesNotUsable {
+        /// The folder or file.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
+
+    /// A time line cannot be written.
+    #[error("cannot write the time line {}: {why}. Name a file that you may write, where there is room.",
+        .path.display())]
+    TimeLineNotWritable {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        why: String,
+    },
+
     /// A record was written by a newer evenkeel.
     #[error(
         "cannot read the record {}: its layout has number {theirs}, and this evenkeel knows up to {ours}. \

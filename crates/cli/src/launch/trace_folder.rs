@@ -8,6 +8,26 @@ use std::path::{Path, PathBuf};
 /// The file that says how the run was started.
 const START: &str = "run.json";
 
+/// How the names of the files with times end.
+const TIMES_SUFFIX: &str = ".times";
+
+/// The files with times, with their ranks, in order.
+pub fn times_files(folder: &Path) -> Result<Vec<(u32, PathBuf)>, FileError> {
+    let unreadable =
+        |e: std::io::Error| FileError::TraceNotReadable { path: folder.into(), why: e.to_string() };
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder).map_err(unreadable)? {
+        let entry = entry.map_err(unreadable)?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let rank = name.strip_prefix("rank-").and_then(|rest| rest.strip_suffix(TIMES_SUFFIX)?.parse().ok());
+        if let Some(rank) = rank {
+            files.push((rank, entry.path()));
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
 /// How a run was started.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecordedStart {
@@ -53,7 +73,8 @@ pub fn begin(folder: &Path, start: &RecordedStart) -> Result<(), FileError> {
 }
 
 fn is_rank_file(name: &str) -> bool {
-    let rank = name.strip_prefix("rank-").and_then(|rest| rest.strip_suffix(".trace"));
+    let end = name.strip_prefix("rank-");
+    let rank = end.and_then(|end| end.strip_suffix(".trace").or_else(|| end.strip_suffix(TIMES_SUFFIX)));
     rank.is_some_and(|rank| !rank.is_empty() && rank.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
@@ -72,6 +93,7 @@ mod tests {
     #[test]
     fn only_files_of_ranks_are_removed() {
         assert!(is_rank_file("rank-0.trace") && is_rank_file("rank-117.trace"));
+        assert!(is_rank_file("rank-3.times"));
         assert!(!is_rank_file("rank-.trace") && !is_rank_file("rank-1.txt") && !is_rank_file("run.json"));
     }
 }

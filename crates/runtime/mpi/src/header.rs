@@ -8,6 +8,7 @@ use crate::message::{AlsoAwaited, FoundMessage, MessageState};
 use crate::nodes::AgentInfo;
 use crate::pause::Pause;
 use crate::trace::calls::TraceReceive;
+use crate::trace::timed_call::{OpenCall, TimedCall, TimedFunction, TimedRequest, TimedShape};
 use crate::world::ProcessInfo;
 use evenkeel_engine::collective::call::{Call, CollectiveKind, Span};
 use evenkeel_engine::record::host_messages::HostRequest;
@@ -17,7 +18,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Modules in the order in which the header has their functions.
-const MODULES: [&str; 15] = [
+const MODULES: [&str; 17] = [
     "codes",
     "world",
     "nodes",
@@ -33,6 +34,8 @@ const MODULES: [&str; 15] = [
     "trace/opening",
     "trace/calls",
     "trace/library_input",
+    "trace/timed_call",
+    "trace/times",
 ];
 
 fn here() -> PathBuf {
@@ -125,6 +128,16 @@ fn layouts() -> Vec<Assertion> {
         matched as "matched");
     layout!(TraceReceive as "ek_trace_posted": number as "number", fate as "fate", source as "source",
         tag as "tag");
+    layout!(TimedFunction as "ek_timed_function": name as "name");
+    layout!(OpenCall as "ek_open_call": entry as "entry", peer as "peer", tag as "tag", name as "name");
+    layout!(TimedRequest as "ek_timed_request": handle as "handle", bytes as "bytes", source as "source",
+        tag as "tag");
+    layout!(TimedShape as "ek_timed_shape": comm as "comm", bytes as "bytes");
+    layout!(TimedCall as "ek_timed_call": function as "function", site as "site", comm as "comm",
+        datatype as "datatype", count as "count", second_bytes as "second_bytes", peer as "peer",
+        tag as "tag", second_peer as "second_peer", second_tag as "second_tag", role as "role",
+        marks as "marks", entry as "entry", posted as "posted", requests as "requests",
+        request_count as "request_count", starts as "starts", thread as "thread");
     layout!(HostRequest as "ek_host_request": comm as "comm", peer as "peer", sends as "sends",
         bytes as "bytes");
     layout!(CallLine as "ek_call_line": version as "version", name as "name", comm as "comm", peer as "peer",

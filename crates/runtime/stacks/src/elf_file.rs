@@ -78,6 +78,12 @@ impl ElfFile {
         Some(first.wrapping_add(segment.file.start).wrapping_sub(segment.address))
     }
 
+    /// The address, in the file's own count, of code at an offset of the file.
+    pub(crate) fn address_at(&self, offset: u64) -> Option<u64> {
+        let segment = self.segments.iter().find(|segment| segment.file.contains(&offset))?;
+        Some(segment.address + (offset - segment.file.start))
+    }
+
     /// The functions at an address in the file's own count, the innermost of those that the compiler has put
     /// into another one first. One frame without a name if the file does not say.
     pub(crate) fn frames(&self, address: u64, module: &str) -> Vec<Frame> {

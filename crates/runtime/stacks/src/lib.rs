@@ -1,7 +1,8 @@
 //! Call stacks of other processes, native and Python, taken from outside.
 //!
 //! ```text
-//! look        all stacks of a process; the only entry
+//! look        all stacks of a process
+//! code_file   the same questions about a file, without a process
 //! frame       what a stack consists of
 //! error       why there are none
 //! stopped     stops a thread for a moment, and copies its registers and its stack
@@ -20,6 +21,7 @@
 //! May use: the kernel, and crates that know ELF, DWARF and CPython. Must never: write to a process, except
 //! that a system call which the stop has interrupted is made to go on; leave one stopped; know MPI.
 
+mod code_file;
 mod elf_file;
 mod error;
 mod frame;
@@ -31,6 +33,7 @@ mod stopped;
 mod threads;
 mod unwinding;
 
+pub use code_file::CodeFile;
 pub use error::StackError;
 pub use frame::{Frame, Language, ProcessStacks, ThreadStack};
 pub use look::Observer;

@@ -99,6 +99,11 @@ options! {
     /// which test succeeded), and has nothing to do with `--record`, which counts and times calls.
     TRACE { name: "trace", env: "EVENKEEL_TRACE", default: "", values: "DIRECTORY" }
 
+    /// What a trace holds. `order`: what the program could not know. `times`: also each MPI call of the
+    /// program, with its times, and where it was made; `evenkeel export` shows them. In a repetition only the
+    /// times are written, into the folder of `--trace`.
+    TRACE_LEVEL { name: "trace-level", env: "EVENKEEL_TRACE_LEVEL", default: "order", values: "order|times" }
+
     /// After how many calls the trace has a check of all that was sent and received. With `1` a repetition
     /// that differs stops at the very call, and each call takes 9 bytes.
     TRACE_CHECKS { name: "trace-checks", env: "EVENKEEL_TRACE_CHECKS", default: "64", values: "CALLS" }

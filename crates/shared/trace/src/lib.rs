@@ -5,6 +5,8 @@
 //! the first call at which a repetition differs ([`divergence`]). [`digest`] says what is hashed, [`choice`]
 //! which calls have outcomes, and [`varint`] how numbers are written.
 //!
+//! [`times`] is another file beside it, with the times of all calls; nothing of it is needed to repeat a run.
+//!
 //! Pure: bytes come in and go out through parameters ([`recorder::Store`]). May use: random (tests). Must
 //! never: do I/O, or know an MPI handle.
 
@@ -14,5 +16,6 @@ pub mod divergence;
 pub mod format;
 pub mod recorder;
 pub mod replayer;
+pub mod times;
 pub mod trace;
 pub mod varint;

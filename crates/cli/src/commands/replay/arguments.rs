@@ -15,6 +15,7 @@ Examples:
   evenkeel replay t                          the same run again
   evenkeel replay t -- ./app-debug           with another build of the program
   evenkeel replay t --options '-n 16 --mpi mpich' -- ./app-mpich
+  evenkeel replay t --times u && evenkeel export u     record cheaply, look closely later
   evenkeel replay t --dry-run                only show the command")]
 pub struct ReplayArguments {
     /// The folder of the trace
@@ -23,6 +24,9 @@ pub struct ReplayArguments {
     /// Options of `evenkeel run` in place of the recorded ones, as one word
     #[arg(long, value_name = "OPTIONS", allow_hyphen_values = true)]
     pub options: Option<String>,
+    /// Write when the repetition calls MPI into this folder, for `evenkeel export`
+    #[arg(long, value_name = "DIRECTORY")]
+    pub times: Option<PathBuf>,
     /// Print the command instead of running it
     #[arg(long)]
     pub dry_run: bool,

@@ -26,6 +26,12 @@ pub fn replay(arguments: &ReplayArguments) -> Result<Outcome, CommandError> {
     let program = if arguments.program.is_empty() { start.program } else { arguments.program.clone() };
     let mut words = vec!["run".into(), format!("--{}", options::REPLAY.name), folder.display().to_string()];
     words.extend(given);
+    if let Some(times) = &arguments.times {
+        // Of the directory of this command, not of that of the recorded run.
+        let folder = std::path::absolute(times).unwrap_or_else(|_| times.clone()).display().to_string();
+        words.extend([format!("--{}", options::TRACE.name), folder]);
+        words.extend([format!("--{}", options::TRACE_LEVEL.name), "times".into()]);
+    }
     words.push("--".into());
     words.extend(program);
     // A program that was named anew is named as seen from here.
@@ -39,10 +45,11 @@ pub fn replay(arguments: &ReplayArguments) -> Result<Outcome, CommandError> {
     Err(LaunchError::Exec { launcher: own, why: why.to_string() }.into())
 }
 
-/// The options of a recorded run but `--trace` and `--report`: a repetition must not replace what the run has
-/// written.
+/// The options of a recorded run but `--trace`, its level and `--report`: a repetition must not replace what
+/// the run has written.
 fn without_files_of_the_run(options: Vec<String>) -> Vec<String> {
-    let written = [options::TRACE.name, options::REPORT.name].map(|name| format!("--{name}"));
+    let written = [options::TRACE.name, options::TRACE_LEVEL.name, options::REPORT.name]
+        .map(|name| format!("--{name}"));
     let mut kept = Vec::new();
     let mut words = options.into_iter();
     while let Some(word) = words.next() {
@@ -62,8 +69,10 @@ mod tests {
     #[test]
     fn a_repetition_does_not_write_what_the_run_has_written() {
         let words = |line: &str| line.split(' ').map(String::from).collect::<Vec<_>>();
-        let given =
-            words("--trace t -n 4 --report=r.json --trace-checks 1 --report r.html --trace=u --quiet");
+        let given = words(
+            "--trace t --trace-level times -n 4 --report=r.json --trace-checks 1 --report r.html \
+             --trace=u --quiet",
+        );
         assert_eq!(without_files_of_the_run(given), words("-n 4 --trace-checks 1 --quiet"));
     }
 }

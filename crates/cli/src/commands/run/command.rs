@@ -58,13 +58,16 @@ fn launch(start: Start, ranks: u32, injections: &Injections) -> Result<Outcome, 
     }
 }
 
-/// Makes the folder of a trace that is to be recorded. A repetition records nothing.
+/// Makes the folder of a trace that is to be recorded.
 fn begin_trace(arguments: &RunArguments) -> Result<(), CommandError> {
     let given = arguments.options.with_absolute_paths()?;
     let value = |option: &options::OptionSpec| {
         given.iter().find(|(env, _)| env == option.env).map(|(_, value)| value.clone())
     };
-    if let (Some(folder), None) = (value(&options::TRACE), value(&options::REPLAY)) {
+    // A repetition writes at most its times.
+    let is_written = value(&options::REPLAY).is_none()
+        || value(&options::TRACE_LEVEL).is_some_and(|level| level == "times");
+    if let Some(folder) = value(&options::TRACE).filter(|_| is_written) {
         let start = RecordedStart::of_this_process(&arguments.program);
         trace_folder::begin(Path::new(&folder), &start)?;
     }

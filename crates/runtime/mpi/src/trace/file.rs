@@ -29,7 +29,7 @@ impl TraceFile {
     pub(crate) fn create(path: &Path, start: &Start) -> io::Result<TraceFile> {
         let file = OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(path)?;
         allocate(&file, 0, CHUNK_BYTES)?;
-        let memory = map(&file, CHUNK_BYTES)?;
+        let memory = map(&file, 0, CHUNK_BYTES)?;
         let mut made = TraceFile {
             file,
             path: path.to_path_buf(),
@@ -118,17 +118,20 @@ impl Drop for TraceFile {
 }
 
 /// Makes sure that the file system has room, so that writing to the mapping cannot fail.
-fn allocate(file: &File, from: usize, bytes: usize) -> io::Result<()> {
+pub(super) fn allocate(file: &File, from: usize, bytes: usize) -> io::Result<()> {
     // SAFETY: a call without pointers on a file that is open.
     let error = unsafe { libc::posix_fallocate(file.as_raw_fd(), from as libc::off_t, bytes as libc::off_t) };
     if error == 0 { Ok(()) } else { Err(io::Error::from_raw_os_error(error)) }
 }
 
-fn map(file: &File, bytes: usize) -> io::Result<NonNull<u8>> {
+/// Maps a part of the file, from a page's beginning on.
+pub(super) fn map(file: &File, from: usize, bytes: usize) -> io::Result<NonNull<u8>> {
     let rights = libc::PROT_READ | libc::PROT_WRITE;
     // SAFETY: a new mapping, which takes the place of nothing.
-    let memory =
-        unsafe { libc::mmap(std::ptr::null_mut(), bytes, rights, libc::MAP_SHARED, file.as_raw_fd(), 0) };
+    let memory = unsafe {
+        let from = from as libc::off_t;
+        libc::mmap(std::ptr::null_mut(), bytes, rights, libc::MAP_SHARED, file.as_raw_fd(), from)
+    };
     if memory == libc::MAP_FAILED {
         return Err(io::Error::last_os_error());
     }

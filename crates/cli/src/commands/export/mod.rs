@@ -1,0 +1,11 @@
+//! `evenkeel export`: when the ranks of a run have called MPI.
+
+mod arguments;
+mod call_sites;
+mod command;
+mod perfetto;
+mod run_times;
+mod summary;
+
+pub use arguments::ExportArguments;
+pub use command::export;

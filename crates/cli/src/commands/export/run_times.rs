@@ -1,0 +1,88 @@
+//! The times of all ranks of a run, on one clock.
+
+use crate::errors::FileError;
+use crate::launch::trace_folder;
+use evenkeel_trace::times::clock::Clock;
+use evenkeel_trace::times::file::{Call, Times};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// The files of a run.
+pub(super) struct RunTimes {
+    /// By rank.
+    pub(super) ranks: Vec<Times>,
+    clocks: Vec<Clock>,
+    /// By rank: what is to be added to its clock, ns. Clocks of several hosts differ by what their clocks of
+    /// the day differ.
+    offsets: Vec<i64>,
+    /// When the first rank began, ns.
+    begins: i64,
+    /// Hosts whose clocks were not compared.
+    pub(super) hosts: usize,
+}
+
+impl RunTimes {
+    /// Reads a folder.
+    pub(super) fn read(folder: &Path) -> Result<RunTimes, FileError> {
+        let files = trace_folder::times_files(folder)?;
+        let unusable = |path: &Path, why: String| FileError::TimesNotUsable { path: path.to_path_buf(), why };
+        if files.is_empty() {
+            return Err(unusable(folder, "it has no times of MPI calls".into()));
+        }
+        let mut ranks: Vec<Times> = Vec::new();
+        for (rank, path) in &files {
+            let bytes = std::fs::read(path).map_err(|e| unusable(path, e.to_string()))?;
+            let times = Times::parse(&bytes).map_err(|e| unusable(path, e.to_string()))?;
+            let first = ranks.first().unwrap_or(&times);
+            if (times.start.run, times.start.ranks) != (first.start.run, first.start.ranks) {
+                return Err(unusable(path, "it is of another run than that of the first rank".into()));
+            }
+            if times.start.rank != *rank || *rank as usize != ranks.len() {
+                let why = format!("rank {} is missing", ranks.len());
+                return Err(unusable(folder, why));
+            }
+            ranks.push(times);
+        }
+        let expected = ranks[0].start.ranks as usize;
+        if ranks.len() != expected {
+            return Err(unusable(folder, format!("it has times of {} ranks of {expected}", ranks.len())));
+        }
+        Ok(RunTimes::of(ranks))
+    }
+
+    fn of(ranks: Vec<Times>) -> RunTimes {
+        let clocks: Vec<Clock> = ranks.iter().map(Times::clock).collect();
+        let mut hosts = BTreeMap::new();
+        for times in &ranks {
+            let start = &times.start;
+            let offset = start.realtime_ns.wrapping_sub(start.opened.ns) as i64;
+            hosts.entry(start.host).or_insert(offset);
+        }
+        let one_host = hosts.len() == 1;
+        let offset = |times: &Times| if one_host { 0 } else { hosts[&times.start.host] };
+        let offsets: Vec<i64> = ranks.iter().map(offset).collect();
+        let mut run = RunTimes { ranks, clocks, offsets, begins: 0, hosts: hosts.len() };
+        let first = |rank: usize| run.ns(rank, run.ranks[rank].start.before_init.ticks);
+        run.begins = (0..run.ranks.len()).map(first).min().unwrap_or(0);
+        run
+    }
+
+    /// Nanoseconds since the first rank began.
+    pub(super) fn ns(&self, rank: usize, ticks: u64) -> i64 {
+        (self.clocks[rank].ns(ticks) as i64).wrapping_add(self.offsets[rank]).wrapping_sub(self.begins)
+    }
+
+    /// When a call began, and how long it took, ns.
+    pub(super) fn span(&self, rank: usize, call: &Call) -> (i64, i64) {
+        let begin = self.ns(rank, call.entry);
+        (begin, (self.ns(rank, call.exit) - begin).max(0))
+    }
+
+    /// When a rank has left its last call, or entered the one that it did not leave.
+    pub(super) fn end(&self, rank: usize) -> i64 {
+        let times = &self.ranks[rank];
+        let last = times.calls.iter().map(|call| call.exit).max().unwrap_or(times.start.opened.ticks);
+        let open = times.open.as_ref().map_or(0, |open| open.entry);
+        self.ns(rank, last.max(open))
+    }
+}
