@@ -52,6 +52,7 @@ ALLOWED = {
         "barrier-table",
         "launch",
         "stacks",
+        "trace",
         "tune",
         "route",
         "switch-sim",
