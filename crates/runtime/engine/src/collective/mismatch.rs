@@ -19,8 +19,8 @@ fn sentence(me: usize, other: usize, (mine, bytes): (Kind, usize), theirs: Optio
     let name = |kind: Kind| kind.mpi_name().to_string_lossy();
     match theirs {
         Some(theirs) if theirs != mine => format!(
-            "rank {me} is in {} where rank {other} has called {}; ending this job. All ranks of a communicator \
-             must call the same collectives in the same order",
+            "rank {me} is in {} where rank {other} has called {}; ending this job. All ranks of a \
+             communicator must call the same collectives in the same order",
             name(mine),
             name(theirs)
         ),
