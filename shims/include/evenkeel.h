@@ -1572,7 +1572,8 @@ void ek_times_describe(const struct ek_timed_call *call, uint64_t exit, const st
 uint32_t ek_times_comm(size_t handle);
 
 /*
- Gives a communicator the next number: world ranks of its members, and of those of the remote group, or none.
+ Gives a communicator the next number. The ranks are those of the world; an intracommunicator has no remote
+ ones.
  */
 uint32_t ek_times_define_comm(size_t handle,
                               const int32_t *members,
