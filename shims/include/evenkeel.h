@@ -804,6 +804,11 @@ typedef struct ek_timed_request
      */
     size_t handle;
     /*
+     Which receive it was when the call began, see ek_times_receive_of; 0: none. Afterwards another thread
+     may have a receive with the same handle.
+     */
+    uint64_t receive;
+    /*
      Bytes of the message that a receive got; negative: not known.
      */
     int64_t bytes;
@@ -1592,9 +1597,9 @@ void ek_times_name_comm(uint32_t comm, const char *name);
 void ek_times_forget_handle(size_t comm);
 
 /*
- Whether this is the request of a receive that is posted.
+ Which receive is posted under this request: its number, from 1, or 0 if there is none.
  */
-bool ek_times_is_receive(size_t request);
+uint64_t ek_times_receive_of(size_t request);
 
 /*
  Says that the program has made a persistent request of a message.

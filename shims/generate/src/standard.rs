@@ -109,7 +109,7 @@ fn c_type(kind: &str, out: bool, array: bool, constant: bool, large: bool) -> Op
         "C_BUFFER" | "C_BUFFER2" => return Some("void *".into()),
         "STRING_ARRAY" => return Some("char **".into()),
         "POLYRMA_DISPLACEMENT" if large => "MPI_Aint",
-        "DISPLACEMENT" | "WINDOW_SIZE" => "MPI_Aint",
+        "DISPLACEMENT" | "RMA_DISPLACEMENT_NNI" | "WINDOW_SIZE" => "MPI_Aint",
         "FILE" => "MPI_File",
         "OFFSET" => "MPI_Offset",
         "POLYXFER_NUM_ELEM" | "POLYXFER_NUM_ELEM_NNI" | "POLYNUM_BYTES" | "POLYNUM_BYTES_NNI" if large => {

@@ -278,9 +278,10 @@ void ek_timed_await(ek_timed *t, int count, const MPI_Request *requests, MPI_Sta
     take_turn();
     for (int i = 0; i < count; i++) {
         uintptr_t handle = (uintptr_t)requests[i];
-        bool is_receive = ek_times_is_receive(handle);
-        has_receives |= is_receive;
-        waited.requests[i] = (ek_timed_request){is_receive ? handle : 0, -1, NOT_COMPLETE, 0};
+        uint64_t receive = ek_times_receive_of(handle);
+        has_receives |= receive != 0;
+        waited.requests[i] = (ek_timed_request){
+            .handle = receive ? handle : 0, .receive = receive, .bytes = -1, .source = NOT_COMPLETE};
     }
     leave_turn();
     if (!has_receives)
@@ -296,7 +297,8 @@ void ek_timed_start(ek_timed *t, int count, const MPI_Request *requests)
     if (count <= 0 || !requests || !make_room(count))
         return;
     for (int i = 0; i < count; i++)
-        waited.requests[i] = (ek_timed_request){(uintptr_t)requests[i], -1, NOT_COMPLETE, 0};
+        waited.requests[i] =
+            (ek_timed_request){.handle = (uintptr_t)requests[i], .bytes = -1, .source = NOT_COMPLETE};
     t->call.requests = waited.requests;
     t->call.request_count = count;
     t->call.starts = true;

@@ -130,8 +130,8 @@ fn layouts() -> Vec<Assertion> {
         tag as "tag");
     layout!(TimedFunction as "ek_timed_function": name as "name");
     layout!(OpenCall as "ek_open_call": entry as "entry", peer as "peer", tag as "tag", name as "name");
-    layout!(TimedRequest as "ek_timed_request": handle as "handle", bytes as "bytes", source as "source",
-        tag as "tag");
+    layout!(TimedRequest as "ek_timed_request": handle as "handle", receive as "receive", bytes as "bytes",
+        source as "source", tag as "tag");
     layout!(TimedShape as "ek_timed_shape": comm as "comm", bytes as "bytes");
     layout!(TimedCall as "ek_timed_call": function as "function", site as "site", comm as "comm",
         datatype as "datatype", count as "count", second_bytes as "second_bytes", peer as "peer",

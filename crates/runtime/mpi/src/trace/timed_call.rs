@@ -35,6 +35,9 @@ pub struct OpenCall {
 pub struct TimedRequest {
     /// The handle; 0: nothing is to be noted.
     pub handle: usize,
+    /// Which receive it was when the call began, see ek_times_receive_of; 0: none. Afterwards another thread
+    /// may have a receive with the same handle.
+    pub receive: u64,
     /// Bytes of the message that a receive got; negative: not known.
     pub bytes: i64,
     /// Where it came from; EK_TIMES_NO_PEER: it got none.

@@ -283,7 +283,10 @@ impl Times {
                 if let Some(number) = self.recorder.started(known.comm, known.sends, &known.message) {
                     self.receives.insert(request.handle, number);
                 }
-            } else if let Some(number) = self.receives.remove(&request.handle) {
+            } else if let Some(number) = request.receive.checked_sub(1) {
+                if self.receives.get(&request.handle) == Some(&number) {
+                    self.receives.remove(&request.handle);
+                }
                 if request.source != NO_PEER {
                     let bytes = bytes_of(request.bytes);
                     let message = Envelope { peer: request.source, tag: request.tag, bytes };
@@ -371,10 +374,10 @@ pub extern "C" fn ek_times_forget_handle(comm: usize) {
     times.generation += 1;
 }
 
-/// Whether this is the request of a receive that is posted.
+/// Which receive is posted under this request: its number, from 1, or 0 if there is none.
 #[unsafe(no_mangle)]
-pub extern "C" fn ek_times_is_receive(request: usize) -> bool {
-    times().as_ref().is_some_and(|times| times.receives.contains_key(&request))
+pub extern "C" fn ek_times_receive_of(request: usize) -> u64 {
+    times().as_ref().and_then(|times| times.receives.get(&request)).map_or(0, |number| number + 1)
 }
 
 /// Says that the program has made a persistent request of a message.
