@@ -34,8 +34,8 @@ def test_what_passes_without_evenkeel_passes_with_it(mpi, ranks, report):
     if not mpi.python:
         pytest.skip(f"there is no mpi4py for {mpi.name} here")
     everything = os.environ.get("EVENKEEL_TEST_MPI4PY") == "all"
-    if not everything and ranks != (3 if mpi.name == "mpich5" else 2):
-        pytest.skip("2 ranks, 3 under MPICH 5; the others with EVENKEEL_TEST_MPI4PY=all")
+    if not everything and ranks != 2:
+        pytest.skip("2 ranks; the others with EVENKEEL_TEST_MPI4PY=all")
     modules = mpi4py_suite.all_modules() if everything else MODULES
     comparison = mpi4py_suite.compare(mpi, mpi, ranks, modules, report, always=everything)
     comparison.assert_nothing_lost()
