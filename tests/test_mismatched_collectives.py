@@ -87,6 +87,16 @@ def test_different_collectives_are_named(openmpi4):
     assert_told(outcome, "rank 1 is in MPI_Allreduce where rank 0 has called MPI_Bcast; ending this job.")
 
 
+EQUAL = ["bcast of other types", "bcast of other layouts", "gather of other layouts"]
+
+
+@pytest.mark.parametrize("ints", [3, 5000, 200000])
+@pytest.mark.parametrize("call", EQUAL)
+def test_equal_lengths_of_other_types_are_not_told(openmpi4, call, ints):
+    outcome = run(openmpi4, call, ints, ints)
+    assert outcome.code == 0 and outcome.out.count("ACCEPTED") == RANKS, outcome.text
+
+
 @pytest.mark.parametrize("call", sorted({call for call, _, _ in DIFFERENT}))
 def test_equal_lengths_are_not_told(openmpi4, call):
     outcome = run(openmpi4, call, 5000, 5000)

@@ -10,6 +10,15 @@ enum { ROOM = 1 << 20, UNTOUCHED = -1 };
 
 static int in[ROOM], out[ROOM], counts[64], starts[64], ones[64];
 
+/* So many rows of so many ints, with a hole behind each. */
+static MPI_Datatype rows(int count, int width)
+{
+    MPI_Datatype type;
+    MPI_Type_vector(count, width, width + 1, MPI_INT, &type);
+    MPI_Type_commit(&type);
+    return type;
+}
+
 static void call(const char *name, int n)
 {
     MPI_Comm comm = MPI_COMM_WORLD;
@@ -18,6 +27,13 @@ static void call(const char *name, int n)
         counts[r] = n, starts[r] = r * n, ones[r] = 1;
     if (!strcmp(name, "bcast"))
         MPI_Bcast(world_rank ? in : out, n, MPI_INT, 0, comm);
+    else if (!strcmp(name, "bcast of other types")) /* as many bytes */
+        MPI_Bcast(world_rank ? in : out, world_rank ? n * (int)sizeof(int) : n,
+                  world_rank ? MPI_BYTE : MPI_INT, 0, comm);
+    else if (!strcmp(name, "bcast of other layouts"))
+        MPI_Bcast(world_rank ? in : out, 1, world_rank ? rows(n, 1) : rows(1, n), 0, comm);
+    else if (!strcmp(name, "gather of other layouts"))
+        MPI_Gather(out, 1, rows(n, 1), in, n, MPI_INT, 0, comm);
     else if (!strcmp(name, "ibcast"))
         MPI_Ibcast(world_rank ? in : out, n, MPI_INT, 0, comm, &request),
             MPI_Wait(&request, MPI_STATUS_IGNORE);

@@ -128,6 +128,22 @@ pub enum Ending {
     NoRoom,
 }
 
+impl Ending {
+    /// The number that stands for it in a file.
+    pub(crate) fn number(self) -> u64 {
+        match self {
+            Ending::Open => 0,
+            Ending::Finalized => 1,
+            Ending::NoRoom => 2,
+        }
+    }
+
+    /// What a number stands for.
+    pub(crate) fn of(number: u64) -> Option<Ending> {
+        [Ending::Open, Ending::Finalized, Ending::NoRoom].into_iter().find(|ending| ending.number() == number)
+    }
+}
+
 /// The counters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Live {
@@ -166,12 +182,8 @@ pub fn header(start: &Start) -> Vec<u8> {
 
 /// The counters as bytes, for [`LIVE_OFFSET`].
 pub fn live_bytes(live: &Live) -> [u8; 56] {
-    let ending = match live.ending {
-        Ending::Open => 0,
-        Ending::Finalized => 1,
-        Ending::NoRoom => 2,
-    };
-    let numbers = [live.used, live.calls, live.misses, live.sent.0, live.received.0, ending, live.seal];
+    let numbers =
+        [live.used, live.calls, live.misses, live.sent.0, live.received.0, live.ending.number(), live.seal];
     let mut bytes = [0; 56];
     for (place, number) in bytes.chunks_exact_mut(8).zip(numbers) {
         place.copy_from_slice(&number.to_le_bytes());

@@ -170,12 +170,7 @@ fn start(file: &[u8]) -> Result<Start, TraceError> {
 
 fn live(file: &[u8]) -> Result<Live, TraceError> {
     let number = |place: usize| long(file, LIVE_OFFSET + 8 * place);
-    let ending = match number(5) {
-        0 => Ending::Open,
-        1 => Ending::Finalized,
-        2 => Ending::NoRoom,
-        _ => return Err(TraceError::Damaged { offset: (LIVE_OFFSET + 40) as u64 }),
-    };
+    let ending = Ending::of(number(5)).ok_or(TraceError::Damaged { offset: (LIVE_OFFSET + 40) as u64 })?;
     Ok(Live {
         used: number(0),
         calls: number(1),

@@ -99,17 +99,13 @@ impl Track<'_> {
             let mut args = Map::new();
             envelope(&mut args, &Envelope { peer: open.peer, tag: open.tag, bytes: None }, "");
             args.insert("ended".into(), json!("never: the rank ended in this call"));
-            let (begin, end) = (self.run.ns(self.rank, open.entry), self.last_end());
+            let (begin, end) = (self.run.ns(self.rank, open.entry), self.run.length());
             events.push(&json!({
                 "ph": "X", "cat": "mpi", "name": open.name, "pid": self.rank, "tid": 0,
                 "ts": us(begin), "dur": us((end - begin).max(0)), "args": args,
             }))?;
         }
         Ok(())
-    }
-
-    fn last_end(&self) -> i64 {
-        (0..self.run.ranks.len()).map(|rank| self.run.end(rank)).max().unwrap_or(0)
     }
 
     fn arguments(&mut self, number: usize, call: &Call, sites: &[String]) -> Map<String, Value> {

@@ -85,4 +85,9 @@ impl RunTimes {
         let open = times.open.as_ref().map_or(0, |open| open.entry);
         self.ns(rank, last.max(open))
     }
+
+    /// When the last rank has ended, ns.
+    pub(super) fn length(&self) -> i64 {
+        (0..self.ranks.len()).map(|rank| self.end(rank)).max().unwrap_or(0)
+    }
 }

@@ -1,6 +1,7 @@
 //! A table: which MPI functions took how long.
 
 use super::run_times::RunTimes;
+use evenkeel_text::units::{bytes, duration};
 use evenkeel_trace::format::Ending;
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -30,13 +31,12 @@ pub(super) fn summary(run: &RunTimes) -> String {
     let mut rows: Vec<(&str, Row)> = rows.into_iter().collect();
     rows.sort_by_key(|(name, row)| (-total(row), *name));
     let calls: usize = rows.iter().map(|(_, row)| row.lengths.len()).sum();
-    let end = (0..run.ranks.len()).map(|rank| run.end(rank)).max().unwrap_or(0);
     let in_mpi: i64 = rows.iter().map(|(_, row)| total(row)).sum();
     let share = |ns: i64| if whole > 0 { 100.0 * ns as f64 / whole as f64 } else { 0.0 };
     let mut text = format!(
         "{} ranks, {}, {calls} MPI calls, which took {:.1} % of the ranks' time\n\n",
         run.ranks.len(),
-        time(end),
+        duration(run.length().max(0) as u64),
         share(in_mpi)
     );
     let width = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0).max(8);
@@ -53,10 +53,10 @@ pub(super) fn summary(run: &RunTimes) -> String {
             text,
             "{name:width$}  {:>9}  {:>9}  {:>4.1} %  {:>9}  {:>9}  {:>9}",
             row.lengths.len(),
-            time(total(&row)),
+            duration(total(&row) as u64),
             share(total(&row)),
-            time(median),
-            time(longest),
+            duration(median as u64),
+            duration(longest as u64),
             if row.bytes > 0 { bytes(row.bytes) } else { String::new() }
         );
     }
@@ -79,35 +79,4 @@ fn remarks(run: &RunTimes) -> String {
         let _ = writeln!(text, "\nThe ranks were on {} hosts, whose clocks may differ.", run.hosts);
     }
     text
-}
-
-fn time(ns: i64) -> String {
-    let ns = ns as f64;
-    match ns {
-        ns if ns < 1e3 => format!("{ns:.0} ns"),
-        ns if ns < 1e6 => format!("{:.2} µs", ns / 1e3),
-        ns if ns < 1e9 => format!("{:.2} ms", ns / 1e6),
-        ns => format!("{:.2} s", ns / 1e9),
-    }
-}
-
-fn bytes(count: u64) -> String {
-    let count = count as f64;
-    match count {
-        count if count < 1e3 => format!("{count:.0} B"),
-        count if count < 1e6 => format!("{:.1} kB", count / 1e3),
-        count if count < 1e9 => format!("{:.1} MB", count / 1e6),
-        count => format!("{:.1} GB", count / 1e9),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_are_short() {
-        assert_eq!([5, 1500, 2_000_000, 12_340_000_000].map(time), ["5 ns", "1.50 µs", "2.00 ms", "12.34 s"]);
-        assert_eq!([7, 1500, 2_000_000].map(bytes), ["7 B", "1.5 kB", "2.0 MB"]);
-    }
 }

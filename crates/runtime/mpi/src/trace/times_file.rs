@@ -136,8 +136,8 @@ impl Store for TimesFile {
     fn commit(&mut self, bytes: usize, calls: u64) {
         self.used += bytes;
         self.calls += calls;
-        // Release: a file of a process that is killed has the records that it counts. Calls first: if the
-        // process is killed between the two, one counter more than there are records would be noticed.
+        // Release: a file of a process that is killed has the records that it counts. If it is killed between
+        // the two, one call is not counted, which readers expect; one too many would be damage to them.
         self.counter(0).store((self.used - HEADER_BYTES) as u64, Ordering::Release);
         self.counter(8).store(self.calls, Ordering::Release);
     }

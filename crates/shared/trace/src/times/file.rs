@@ -225,12 +225,7 @@ fn header(file: &[u8]) -> Result<(Start, Live), TimesError> {
     if start.rank >= start.ranks {
         return Err(damaged(16));
     }
-    let ending = match long(LIVE_OFFSET + 16) {
-        0 => Ending::Open,
-        1 => Ending::Finalized,
-        2 => Ending::NoRoom,
-        _ => return Err(damaged(LIVE_OFFSET as u64 + 16)),
-    };
+    let ending = Ending::of(long(LIVE_OFFSET + 16)).ok_or(damaged(LIVE_OFFSET as u64 + 16))?;
     let live = Live { used: long(LIVE_OFFSET), calls: long(LIVE_OFFSET + 8), ending, seal: long(536) };
     let expected = live.used.saturating_add(HEADER_BYTES as u64);
     if expected > file.len() as u64 {

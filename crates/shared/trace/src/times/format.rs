@@ -185,13 +185,10 @@ pub fn header(start: &Start) -> Vec<u8> {
 
 /// The counters as bytes, for [`LIVE_OFFSET`].
 pub fn live_bytes(live: &Live) -> [u8; 32] {
-    let ending = match live.ending {
-        Ending::Open => 0,
-        Ending::Finalized => 1,
-        Ending::NoRoom => 2,
-    };
     let mut bytes = [0; 32];
-    for (place, number) in bytes.chunks_exact_mut(8).zip([live.used, live.calls, ending, live.seal]) {
+    for (place, number) in
+        bytes.chunks_exact_mut(8).zip([live.used, live.calls, live.ending.number(), live.seal])
+    {
         place.copy_from_slice(&number.to_le_bytes());
     }
     bytes
