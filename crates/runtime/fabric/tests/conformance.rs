@@ -1,10 +1,11 @@
 //! What every wire promises, tested with every wire there is.
 
 use evenkeel_fabric::segment_wire::bytes_needed;
-use evenkeel_fabric::tls::{self, JobSecret, TlsWire};
+use evenkeel_fabric::tls::{self, TlsWire};
 use evenkeel_fabric::ucx::{UcxError, UcxWire, UnconnectedWire, library, open};
 use evenkeel_fabric::virtual_network::{Faults, VirtualNetwork};
 use evenkeel_fabric::{Atomic, Event, NodeId, SegmentWire, Ticket, Wire, WireError, WordWrite};
+use evenkeel_secret::{JobSecret, SECRET_BYTES};
 use evenkeel_segment::Segment;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -38,7 +39,7 @@ fn over_tls(nodes: usize) -> Vec<TlsWire> {
     let network = "127.0.0.1".parse().unwrap();
     let opened: Vec<_> = (0..nodes).map(|_| tls::open(&network, &(0..=0), MEMORY).unwrap()).collect();
     let addresses: Vec<_> = opened.iter().map(|end| end.address().to_vec()).collect();
-    let secret = JobSecret::new([5; tls::SECRET_BYTES]);
+    let secret = JobSecret::new([5; SECRET_BYTES]);
     let connect = |(node, end): (usize, tls::UnconnectedWire)| {
         end.connect(NodeId(node as u32), &secret, &addresses).unwrap()
     };

@@ -5,8 +5,9 @@
 //!               end announced
 //! pages 1 ...   one line a process: its state, its latest relay, who it is
 //! pages 65 ...  two lines a process: the MPI call that it is in
+//! page 193      the socket for datagrams between nodes: who has it, and where the nodes are
 //! FIRST_BLOCK   blocks, one after another; each starts with a head:
-//!   line 0        references, generation, next free block, companion, revoked, flags, advice
+//!   line 0        references, generation, next free block, companion, revoked, flags, advice, statements
 //!   line 1        eventcount: the word that sleepers wait on
 //!   line 2        how many sleep
 //!   line 3        how many of them wait for room; how many members have a backlog
@@ -18,7 +19,7 @@
 //! therefore come with a new [`LAYOUT`] number.
 
 /// The number of this layout, and of what else the processes of a node take for granted of each other.
-pub const LAYOUT: &str = concat!(env!("CARGO_PKG_VERSION"), " layout 12");
+pub const LAYOUT: &str = concat!(env!("CARGO_PKG_VERSION"), " layout 13");
 
 /// Bytes of a cache line; words that two ranks write lie on different ones.
 pub const LINE: usize = 64;
@@ -57,8 +58,10 @@ pub(crate) const IDENTITY_WORDS: usize = 5;
 pub(crate) const CALLS_AT: usize = PROCESSES_AT + MAX_PROCESSES * LINE;
 /// Bytes between the calls of two processes.
 pub(crate) const CALL_STRIDE: usize = 2 * LINE;
+/// The socket for datagrams between nodes: see [`crate::datagrams`].
+pub(crate) const DATAGRAMS_AT: usize = CALLS_AT + MAX_PROCESSES * CALL_STRIDE;
 /// The page at which the first block starts.
-pub(crate) const FIRST_BLOCK_PAGE: usize = (CALLS_AT + MAX_PROCESSES * CALL_STRIDE) / PAGE;
+pub(crate) const FIRST_BLOCK_PAGE: usize = DATAGRAMS_AT / PAGE + 1;
 
 /// [`LAYOUT`] as a number, never 0 (FNV-1a).
 pub const fn layout_number() -> u64 {
@@ -79,6 +82,7 @@ pub(crate) const COMPANION_AT: usize = 24;
 pub(crate) const REVOKED_AT: usize = 32;
 pub(crate) const FLAGS_AT: usize = 40;
 pub(crate) const ADVICE_AT: usize = 48;
+pub(crate) const STATEMENTS_AT: usize = 56;
 pub(crate) const EVENTCOUNT_AT: usize = LINE;
 pub(crate) const SLEEPERS_AT: usize = 2 * LINE;
 pub(crate) const ROOM_WANTED_AT: usize = 3 * LINE;

@@ -5,10 +5,11 @@
 
 use crate::error::AgentError;
 use evenkeel_engine::job::agent_commands::{AgentInfo, FabricAddresses, NodeSetup};
-use evenkeel_fabric::tls::{self, JobSecret, NetworkChoice, RefusedConnections, TlsWire};
+use evenkeel_fabric::tls::{self, NetworkChoice, RefusedConnections, TlsWire};
 use evenkeel_fabric::ucx::{self, UcxWire};
 use evenkeel_fabric::{Event, NodeId, SleepingWire, Wire};
 use evenkeel_options as options;
+use evenkeel_secret::JobSecret;
 use std::ffi::OsStr;
 use std::ops::RangeInclusive;
 use std::os::fd::RawFd;

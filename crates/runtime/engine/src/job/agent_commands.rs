@@ -42,8 +42,8 @@ pub(super) struct LeaderInfo {
     pub secret: Option<JobSecretBytes>,
 }
 
-/// 256 random bits that the ranks and agents of one job know, and no other process.
-pub type JobSecretBytes = [u8; 32];
+/// The job's secret as it travels ([`evenkeel_secret::JobSecret`]).
+pub type JobSecretBytes = [u8; evenkeel_secret::SECRET_BYTES];
 
 /// Returns whether all nodes are virtual hosts of one machine and share its cores.
 pub fn share_cores(nodes: &[AgentInfo]) -> bool {

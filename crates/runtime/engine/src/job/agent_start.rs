@@ -8,7 +8,7 @@
 //! ends when the last rank has closed its end of the agent's pipe, for whatever reason; no process has to
 //! stop it.
 
-use super::agent_commands::{AgentCommand, AgentInfo, JobSecretBytes, LeaderInfo, NodeSetup, share_cores};
+use super::agent_commands::{AgentCommand, AgentInfo, LeaderInfo, NodeSetup, share_cores};
 use super::agent_link::{AgentLink, open_pipe};
 use super::agent_process::{AgentStartError, duplicate, pipe, program, read_all, spawn};
 use super::neighbour::Neighbour;
@@ -17,7 +17,6 @@ use super::process_info::{AGENTS, ProcessInfo};
 use crate::record::notes::Notes;
 use evenkeel_segment::Segment;
 use std::fs::File;
-use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 
 /// Size of the buffer in which an agent's info travels among the ranks: its length in four bytes, then the
@@ -107,7 +106,8 @@ impl AgentStart {
         let agent = postcard::from_bytes(&told).map_err(|_| AgentStartError::NoAnswer)?;
         // The first node's first rank makes the secret; the exchange of the infos spreads it.
         let makes_secret = self.leaders[0] == self.me;
-        let secret = makes_secret.then(random_secret).transpose().map_err(AgentStartError::NoSecret)?;
+        let secret =
+            makes_secret.then(evenkeel_secret::random).transpose().map_err(AgentStartError::NoSecret)?;
         let bytes = postcard::to_allocvec(&LeaderInfo { agent, secret }).expect("it is plain data");
         let most = AGENT_INFO_BYTES - 4;
         if bytes.len() > most {
@@ -166,37 +166,10 @@ fn read_info(bytes: &[u8; AGENT_INFO_BYTES]) -> Option<LeaderInfo> {
     (length > 0).then(|| postcard::from_bytes(bytes.get(4..4 + length)?).ok()).flatten()
 }
 
-/// 256 random bits from the kernel.
-fn random_secret() -> io::Result<JobSecretBytes> {
-    let mut secret = JobSecretBytes::default();
-    let mut filled = 0;
-    while filled < secret.len() {
-        // SAFETY: writes at most the rest of the array.
-        let got = unsafe { libc::getrandom(secret[filled..].as_mut_ptr().cast(), secret.len() - filled, 0) };
-        match usize::try_from(got) {
-            Ok(got) => filled += got,
-            Err(_) => {
-                let error = io::Error::last_os_error();
-                if error.kind() != io::ErrorKind::Interrupted {
-                    return Err(error);
-                }
-            }
-        }
-    }
-    Ok(secret)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::job::agent_commands::FabricAddresses;
-
-    #[test]
-    fn secrets_are_random() {
-        let secrets = [random_secret().unwrap(), random_secret().unwrap()];
-        assert_ne!(secrets[0], secrets[1]);
-        assert!(secrets.iter().all(|secret| secret.iter().any(|byte| *byte != 0)));
-    }
 
     #[test]
     fn an_info_with_a_secret_is_read_as_it_was_written_and_zeros_are_none() {

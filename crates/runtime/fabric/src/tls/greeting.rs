@@ -8,8 +8,8 @@
 //! A process that has recorded a greeting can send it again. It then comes as far as the TLS handshake, for
 //! which it needs a private key.
 
-use super::secret::{JobSecret, random};
 use crate::node::NodeId;
+use evenkeel_secret::{JobSecret, random};
 use ring::hmac;
 
 /// Length of a greeting.

@@ -4,8 +4,8 @@
 //! knows the public keys of all others, and no certificate is needed: the nodes send raw public keys (RFC
 //! 7250), and each compares what it is sent with the one key that it expects.
 
-use super::secret::JobSecret;
 use crate::node::NodeId;
+use evenkeel_secret::JobSecret;
 use ring::signature::{Ed25519KeyPair, KeyPair};
 use rustls::client::AlwaysResolvesClientRawPublicKeys;
 use rustls::client::Resumption;

@@ -1,6 +1,6 @@
 //! The fabric over TLS 1.3 on TCP, for networks on which other processes can reach a node's port.
 //!
-//! Only nodes that know the [job's secret](JobSecret) are listened to, and what they tell each other is
+//! Only nodes that know the [job's secret](evenkeel_secret::JobSecret) are listened to, and what they tell each other is
 //! encrypted. How secrets and addresses get around is not this crate's business. [`open`] takes a port, which
 //! does not listen yet, and gives the [address](UnconnectedWire::address) that the other nodes need.
 //! [`UnconnectedWire::connect`] takes the secret and the addresses of all nodes, and listens where the
@@ -28,7 +28,6 @@ mod identity;
 mod listener;
 mod peer;
 mod poller;
-mod secret;
 mod session;
 #[cfg(test)]
 mod tests;
@@ -38,7 +37,6 @@ mod wire;
 pub use addresses::{NetworkChoice, NetworkChoiceError};
 pub use connections::RefusedConnections;
 pub use frame::MAX_MESSAGE_BYTES;
-pub use secret::{JobSecret, SECRET_BYTES};
 pub use unconnected::{TlsError, UnconnectedWire, open};
 pub use wire::TlsWire;
 

@@ -5,10 +5,10 @@ use super::connections::Connections;
 use super::greeting::GreetingKey;
 use super::identity::Identity;
 use super::listener::BoundPort;
-use super::secret::JobSecret;
 use super::wire::TlsWire;
 use crate::memory::Memory;
 use crate::node::NodeId;
+use evenkeel_secret::JobSecret;
 use std::net::SocketAddr;
 use std::ops::RangeInclusive;
 

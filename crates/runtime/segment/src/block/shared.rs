@@ -5,7 +5,7 @@
 //! even if a block has become free meanwhile.
 
 use crate::block::{Block, BlockAllocator, Extent};
-use crate::layout::{COMPANION_AT, DUPLICATES, DUPLICATES_AT, FLAGS_AT};
+use crate::layout::{COMPANION_AT, DUPLICATES, DUPLICATES_AT, FLAGS_AT, STATEMENTS_AT};
 use crate::sync::{Ordering, Words};
 
 impl<M: Words> BlockAllocator<'_, M> {
@@ -63,6 +63,11 @@ impl<M: Words> BlockAllocator<'_, M> {
     /// members must ask for the same extent.
     pub fn flags(&self, owner: Block, extent: &impl Extent) -> Option<Block> {
         self.named_in(owner, FLAGS_AT, extent)
+    }
+
+    /// The block of the statements of the communicator in `owner`, as for [`BlockAllocator::companion`].
+    pub fn statements(&self, owner: Block, extent: &impl Extent) -> Option<Block> {
+        self.named_in(owner, STATEMENTS_AT, extent)
     }
 
     /// The block that is named in the word at `entry` of `owner`'s head.

@@ -11,6 +11,7 @@ use super::session::Session;
 use super::*;
 use crate::node::NodeId;
 use crate::wire::{Event, Wire};
+use evenkeel_secret::{JobSecret, SECRET_BYTES};
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};

@@ -1,4 +1,7 @@
 //! The secret of a job, and the keys that are derived from it.
+//!
+//! May use: ring, the kernel's random bytes. Must never: show anything of a secret or of a key, or leave a
+//! secret in memory that is not used any more.
 
 use ring::hmac;
 use std::fmt;
@@ -20,7 +23,7 @@ impl JobSecret {
 
     /// A key for one purpose. Without the secret it is as good as random, also for a process that knows the
     /// keys for other purposes.
-    pub(super) fn derive(&self, purpose: &str, number: u32) -> [u8; 32] {
+    pub fn derive(&self, purpose: &str, number: u32) -> [u8; 32] {
         let key = hmac::Key::new(hmac::HMAC_SHA256, &self.0);
         let tag = hmac::sign(&key, &[purpose.as_bytes(), &[0], &number.to_le_bytes()].concat());
         tag.as_ref().try_into().expect("a tag of HMAC-SHA256 has 32 bytes")
@@ -48,7 +51,10 @@ impl fmt::Debug for JobSecret {
 }
 
 /// Random bytes from the kernel.
-pub(super) fn random<const N: usize>() -> std::io::Result<[u8; N]> {
+///
+/// # Errors
+/// If the kernel has none.
+pub fn random<const N: usize>() -> std::io::Result<[u8; N]> {
     let mut bytes = [0; N];
     let mut filled = 0;
     while filled < N {
