@@ -997,10 +997,10 @@ bool ek_is_first_of_node(int rank);
 void ek_nodes_start_agent(struct ek_agent_info *mine);
 
 /*
- Receives the infos of all agents, in the order of the nodes. Returns true if this rank is connected to
- its agent.
+ Receives the infos of all agents, in the order of the nodes. Returns this rank's answer for
+ `ek_nodes_agree`.
  */
-bool ek_nodes_join(const struct ek_agent_info *infos, int count);
+uint8_t ek_nodes_join(const struct ek_agent_info *infos, int count);
 
 /*
  Receives every rank's answer to `ek_nodes_join`, one byte each.

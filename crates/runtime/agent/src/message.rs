@@ -72,6 +72,17 @@ pub enum Content {
     Begun(Stream, Count),
     /// A member has revoked it.
     Revoked,
+    /// Asks what the receiver's node has said in a collective that ranks carry themselves.
+    Question(u64),
+    /// The ranks of the sender's node have finished all such collectives below a number.
+    Credit(u64),
+    /// What the sender's node has said in such a collective.
+    Statement {
+        /// The number of the collective.
+        number: u64,
+        /// As in a datagram.
+        data: Bytes,
+    },
     /// A step of a collective's schedule.
     Step {
         /// The stream that the collective belongs to.
@@ -152,10 +163,13 @@ enum Kind {
     DeathHeard = 9,
     FirstDeath = 10,
     Leaving = 11,
+    Question = 12,
+    Credit = 13,
+    Statement = 14,
 }
 
 impl Kind {
-    const ALL: [Kind; 11] = [
+    const ALL: [Kind; 14] = [
         Kind::Barriers,
         Kind::Step,
         Kind::Ping,
@@ -167,6 +181,9 @@ impl Kind {
         Kind::DeathHeard,
         Kind::FirstDeath,
         Kind::Leaving,
+        Kind::Question,
+        Kind::Credit,
+        Kind::Statement,
     ];
 }
 
@@ -184,6 +201,11 @@ struct Header {
 impl Header {
     fn new(kind: Kind) -> Header {
         Header { kind, stream: Stream::Blocking, turn: 0, flag: 0, communicator: 0, number: 0, place: 0 }
+    }
+
+    /// A message without data.
+    fn alone(self, job: u64) -> EncodedMessage {
+        EncodedMessage { header: self.to_bytes(job, 0), data: Bytes::new() }
     }
 
     fn to_bytes(self, job: u64, room_behind: usize) -> Vec<u8> {
@@ -222,7 +244,7 @@ impl Header {
 impl Message {
     /// The message as it is sent to another agent of this job.
     pub fn encode(self, job: u64) -> EncodedMessage {
-        let alone = |header: Header| EncodedMessage { header: header.to_bytes(job, 0), data: Bytes::new() };
+        let alone = |header: Header| header.alone(job);
         match self {
             Message::Ping => alone(Header::new(Kind::Ping)),
             Message::Pong => alone(Header::new(Kind::Pong)),
@@ -254,6 +276,9 @@ impl Message {
             Kind::Barriers => Content::Barriers(count),
             Kind::Begun => Content::Begun(stream, count),
             Kind::Revoked => Content::Revoked,
+            Kind::Question => Content::Question(number),
+            Kind::Credit => Content::Credit(number),
+            Kind::Statement => Content::Statement { number, data: bytes.slice(HEADER_BYTES..) },
             Kind::Step | Kind::ForwardedStep => {
                 let (description, data) = if header.kind == Kind::ForwardedStep {
                     let (description, data) = described(&bytes.slice(HEADER_BYTES..))?;
@@ -273,15 +298,17 @@ impl Message {
 impl Content {
     fn encode(self, job: u64, communicator: u64) -> EncodedMessage {
         let of = |kind| Header { communicator, ..Header::new(kind) };
-        let counted = |header: Header, Count { slot, count }: Count| EncodedMessage {
-            header: Header { flag: slot, number: count, ..header }.to_bytes(job, 0),
-            data: Bytes::new(),
+        let counted = |header: Header, Count { slot, count }: Count| {
+            Header { flag: slot, number: count, ..header }.alone(job)
         };
         match self {
             Content::Barriers(count) => counted(of(Kind::Barriers), count),
             Content::Begun(stream, count) => counted(Header { stream, ..of(Kind::Begun) }, count),
-            Content::Revoked => {
-                EncodedMessage { header: of(Kind::Revoked).to_bytes(job, 0), data: Bytes::new() }
+            Content::Revoked => of(Kind::Revoked).alone(job),
+            Content::Question(number) => Header { number, ..of(Kind::Question) }.alone(job),
+            Content::Credit(number) => Header { number, ..of(Kind::Credit) }.alone(job),
+            Content::Statement { number, data } => {
+                EncodedMessage { data, ..Header { number, ..of(Kind::Statement) }.alone(job) }
             }
             Content::Step { stream, number, description, step } => {
                 let StepMessage { flag, turn, place, data } = step;
@@ -357,6 +384,9 @@ mod tests {
             of(Content::Begun(Stream::Blocking, count)),
             of(Content::Begun(Stream::Nonblocking, count)),
             of(Content::Revoked),
+            of(Content::Question(u64::MAX)),
+            of(Content::Credit(1 << 40)),
+            of(Content::Statement { number: 5, data: Bytes::from_static(b"four and") }),
             step(None),
             step(Some(forwarded())),
         ] {

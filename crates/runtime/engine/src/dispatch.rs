@@ -76,6 +76,18 @@ impl Process {
         }
     }
 
+    /// Carries out a barrier that ranks carry themselves; `None` if they do not.
+    #[inline(never)]
+    fn direct_barrier(&self, spanning: &SpanningCommunicator) -> Option<Result<(), Revoked>> {
+        let barrier = Call::empty(CollectiveKind::Barrier);
+        let (direct, description) = spanning.direct_for(&barrier)?;
+        if spanning.service.part.is_known_revoked() {
+            return None;
+        }
+        // SAFETY: a barrier has no data.
+        Some(unsafe { self.run_direct(spanning, direct, &barrier, description) })
+    }
+
     /// # Safety
     /// As for `run`.
     unsafe fn run_spanning(
@@ -96,6 +108,9 @@ impl Process {
             }
             if !Call::materialize(call) {
                 return Ok(Outcome::Declined);
+            }
+            if let Some((direct, description)) = spanning.direct_for(&*call) {
+                return self.run_direct(spanning, direct, &*call, description).map(Outcome::Done);
             }
             let operation = spanning.operation(&*call, false);
             collective::run_spanning(self, spanning, operation, &*call).map(Outcome::Done)
@@ -156,6 +171,11 @@ impl Process {
         let Some(service) = communicator.service() else {
             return Ok(decline_barrier(communicator));
         };
+        if let Communicator::Spanning(spanning) = communicator {
+            if let Some(outcome) = self.direct_barrier(spanning) {
+                return outcome.map(Outcome::Done);
+            }
+        }
         let handle = from_ref(communicator).cast::<c_void>();
         let is_done = barrier::dispatch::run(self, service, handle, may_defer)?;
         Ok(if is_done { Outcome::Done(()) } else { Outcome::Declined })

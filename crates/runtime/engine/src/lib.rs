@@ -1,5 +1,5 @@
 //! Carries out collectives, barriers and messages among the ranks of one node through its shared-memory
-//! segment. Communicators that span nodes are served together with the node's agent.
+//! segment. Communicators that span nodes are served together with the node's agent, or by datagrams.
 //!
 //! Modules are listed from the top down; each uses only those below it.
 //!
@@ -12,6 +12,7 @@
 //! | [`communicator`] | what this process knows of each communicator: host, node or spanning |
 //! | [`nonblocking`], [`message`], [`deferral`] | operations, messages and barriers in progress |
 //! | [`spanning`] | collectives of communicators that span nodes, as one node sees them |
+//! | [`direct`] | small collectives across nodes that ranks carry themselves |
 //! | [`collective`] | collectives among the ranks of one node, without any waiting |
 //! | [`comm`] | a communicator's part on one node: shared memory, numbering, window |
 //! | [`job`] | the processes of the job, and the node that some of them share |
@@ -23,7 +24,7 @@
 //! this rank's deposits and completes when the data that the rank needs is there. The rank waits for that
 //! in [`blocking::wait_loop`].
 //!
-//! May use: segment, spanning, schedule, barrier-table, options, record, libc. Must never: know MPI, choose
+//! May use: segment, spanning, schedule, datagram, barrier-table, options, record, libc. Must never: know MPI, choose
 //! an algorithm by facts that may differ between ranks, make a rank wait for something that it does not
 //! need, or combine contributions in any order but rank order.
 
@@ -36,6 +37,7 @@ pub mod communicator;
 pub mod communicator_lifecycle;
 pub mod copy;
 pub mod deferral;
+pub mod direct;
 pub mod dispatch;
 pub mod job;
 pub mod message;

@@ -44,15 +44,15 @@ pub unsafe extern "C" fn ek_nodes_start_agent(mine: *mut AgentInfo) {
     }
 }
 
-/// Receives the infos of all agents, in the order of the nodes. Returns true if this rank is connected to
-/// its agent.
+/// Receives the infos of all agents, in the order of the nodes. Returns this rank's answer for
+/// `ek_nodes_agree`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn ek_nodes_join(infos: *const AgentInfo, count: c_int) -> bool {
-    let Some(process) = Process::get() else { return false };
+pub unsafe extern "C" fn ek_nodes_join(infos: *const AgentInfo, count: c_int) -> u8 {
+    let Some(process) = Process::get() else { return 0 };
     // SAFETY: `count` infos, by the interface; an info is its bytes.
     let infos = unsafe { slice(infos.cast::<[u8; AGENT_INFO_BYTES]>(), count) };
     let mut start = process.agent_start();
-    let (Some(node), Some(start)) = (process.node(), start.as_mut()) else { return false };
+    let (Some(node), Some(start)) = (process.node(), start.as_mut()) else { return 0 };
     start.join(node, infos)
 }
 

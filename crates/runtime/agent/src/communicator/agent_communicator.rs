@@ -3,6 +3,7 @@
 //! What is to be sent comes from below as values for numbered nodes of the communicator, and gets the
 //! communicator's name and the job's number of each node here, in one place.
 
+use crate::communicator::answers::Answers;
 use crate::communicator::call_stream::CallStream;
 use crate::communicator::global_minimum::{CountMessage, GlobalMinimum, Pattern};
 use crate::error::AgentError;
@@ -30,6 +31,8 @@ pub struct AgentCommunicator {
     nonblocking: CallStream,
     /// How many barriers all ranks of all nodes have entered.
     barriers: GlobalMinimum,
+    /// What its nodes have said in collectives that ranks carry themselves, if they do.
+    answers: Option<Answers>,
     /// Ranks here that have not freed it.
     attached: usize,
     /// What is to be sent, before it gets its address.
@@ -47,6 +50,7 @@ impl AgentCommunicator {
         share_cores: bool,
     ) -> Result<AgentCommunicator, AgentError> {
         let [blocking, nonblocking] = AgentMember::join(world, new).ok_or(AgentError::NoRoom)?;
+        let answers = Answers::join(world, new).map(|joined| joined.ok_or(AgentError::NoRoom)).transpose()?;
         let (node, nodes) = (new.this_node as usize, new.nodes.len());
         let pattern = if share_cores && nodes > 2 { Pattern::Tree } else { Pattern::Dissemination };
         let minimum = || GlobalMinimum::new(node, nodes, pattern);
@@ -61,6 +65,7 @@ impl AgentCommunicator {
             blocking: stream(Stream::Blocking, blocking),
             nonblocking: stream(Stream::Nonblocking, nonblocking),
             barriers: minimum(),
+            answers,
             attached: new.members.len(),
             outgoing: Vec::new(),
         })
@@ -93,6 +98,15 @@ impl AgentCommunicator {
             }
             Content::Begun(stream, count) => self.receive_report(from, stream, count),
             Content::Revoked => self.blocking.member.revoke(),
+            Content::Question(number) => self.with_answers(from, |answers, from, out| answers.answer(from, number, out)),
+            Content::Credit(finished) => {
+                self.with_answers(from, |answers, from, _| answers.receive_credit(from, finished));
+                self.blocking.member.wake();
+            }
+            Content::Statement { number, data } => {
+                self.with_answers(from, |answers, from, _| answers.receive_statement(from, number, &data));
+                self.blocking.member.wake();
+            }
             Content::Step { stream, number, description, step } => {
                 let position = NodePosition { counts: &self.counts, node: self.node };
                 let stream = match stream {
@@ -104,6 +118,24 @@ impl AgentCommunicator {
         }
         self.address_outgoing(out);
         Ok(())
+    }
+
+    fn with_answers(
+        &mut self,
+        from: NodeId,
+        body: impl FnOnce(&Answers, usize, &mut Vec<OutgoingMessage>),
+    ) {
+        if let (Some(from), Some(answers)) = (self.number_of(from), &self.answers) {
+            body(answers, from, &mut self.outgoing);
+        }
+    }
+
+    /// A rank here waits for long in a collective that ranks carry themselves. Adds what is to be sent to `out`.
+    pub fn ask(&mut self, number: u64, description: u32, out: &mut Vec<AddressedMessage>) {
+        if let Some(answers) = &mut self.answers {
+            answers.ask(number, description, &mut self.outgoing);
+        }
+        self.address_outgoing(out);
     }
 
     fn receive_report(&mut self, from: NodeId, stream: Stream, count: Count) {
@@ -142,14 +174,18 @@ impl AgentCommunicator {
         out.extend(self.outgoing.drain(..).map(addressed));
     }
 
-    /// A rank here has freed it.
-    pub fn detach(&mut self) {
+    /// A rank here has freed it. Adds what is to be sent to `out`.
+    pub fn detach(&mut self, out: &mut Vec<AddressedMessage>) {
         self.attached -= 1;
+        if let Some(answers) = self.answers.as_ref().filter(|_| self.attached == 0) {
+            answers.tell_end(&mut self.outgoing);
+        }
+        self.address_outgoing(out);
     }
 
     /// Whether the ranks here and the agent have no more use for it.
     pub fn is_over(&self) -> bool {
-        self.attached == 0 && self.is_idle()
+        self.attached == 0 && self.is_idle() && self.answers.as_ref().is_none_or(Answers::are_heard)
     }
 
     /// Whether there is nothing to do for the ranks here.
@@ -159,7 +195,10 @@ impl AgentCommunicator {
 
     /// Whether the ranks here wait for other nodes.
     pub fn waits_for_others(&self) -> bool {
-        self.barriers.is_ahead() || self.blocking.waits_for_others() || self.nonblocking.waits_for_others()
+        self.barriers.is_ahead()
+            || self.blocking.waits_for_others()
+            || self.nonblocking.waits_for_others()
+            || self.answers.as_ref().is_some_and(Answers::are_awaited)
     }
 
     /// A rank here has revoked it: tells the others here, and adds what is to be sent to `out`.
@@ -181,5 +220,6 @@ impl AgentCommunicator {
     pub fn resign(self) {
         self.blocking.member.resign();
         self.nonblocking.member.resign();
+        self.answers.into_iter().for_each(Answers::resign);
     }
 }

@@ -7,6 +7,7 @@
 //! ahead. Nothing here knows the network: messages come and go as values.
 
 pub mod agent_communicator;
+pub mod answers;
 pub mod call_stream;
 pub mod collective;
 pub mod forwarding;

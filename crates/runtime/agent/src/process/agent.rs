@@ -230,7 +230,10 @@ impl Agent {
             match command {
                 AgentCommand::SetUp(_) => return Err(AgentError::SetUpTwice),
                 AgentCommand::Attach(new) => self.communicators.attach(&new, &mut self.outgoing)?,
-                AgentCommand::Detach { id } => self.communicators.detach(id),
+                AgentCommand::Detach { id } => self.communicators.detach(id, &mut self.outgoing),
+                AgentCommand::Ask { id, number, description } => {
+                    self.communicators.ask(id, number, description, &mut self.outgoing);
+                }
                 AgentCommand::Revoke { id } => self.communicators.revoke(id, &mut self.outgoing),
             }
         }

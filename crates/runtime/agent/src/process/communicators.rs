@@ -68,16 +68,23 @@ impl Communicators {
             self.unclaimed_bytes -= kept_bytes(&content);
             communicator.receive(from, content, out)?;
         }
-        (0..self.freed_early.remove(&new.id).unwrap_or(0)).for_each(|_| communicator.detach());
+        (0..self.freed_early.remove(&new.id).unwrap_or(0)).for_each(|_| communicator.detach(out));
         self.attached.push(communicator);
         Ok(())
     }
 
-    /// A rank here has freed a communicator.
-    pub fn detach(&mut self, id: u64) {
+    /// A rank here has freed a communicator. Adds what is to be sent to `out`.
+    pub fn detach(&mut self, id: u64, out: &mut Vec<AddressedMessage>) {
         match self.find(id) {
-            Some(communicator) => communicator.detach(),
+            Some(communicator) => communicator.detach(out),
             None => *self.freed_early.entry(id).or_default() += 1,
+        }
+    }
+
+    /// A rank here waits for long in a collective that ranks carry themselves. Adds what is to be sent to `out`.
+    pub fn ask(&mut self, id: u64, number: u64, description: u32, out: &mut Vec<AddressedMessage>) {
+        if let Some(communicator) = self.find(id) {
+            communicator.ask(number, description, out);
         }
     }
 

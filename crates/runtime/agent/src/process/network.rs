@@ -5,14 +5,19 @@
 
 use crate::error::AgentError;
 use evenkeel_engine::job::agent_commands::{AgentInfo, FabricAddresses, NodeSetup};
+use evenkeel_engine::job::direct_link::address_to_words;
+use evenkeel_engine::job::node::Node;
 use evenkeel_fabric::tls::{self, NetworkChoice, RefusedConnections, TlsWire};
 use evenkeel_fabric::ucx::{self, UcxWire};
 use evenkeel_fabric::{Event, NodeId, SleepingWire, Wire};
 use evenkeel_options as options;
 use evenkeel_secret::JobSecret;
+use evenkeel_segment::cross_memory;
+use evenkeel_segment::datagrams::Datagrams;
 use std::ffi::OsStr;
 use std::ops::RangeInclusive;
-use std::os::fd::RawFd;
+use std::net::SocketAddr;
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::path::Path;
 
 /// Bytes that other nodes may write into by themselves. Agents use messages only, and UCX needs some memory.
@@ -123,6 +128,31 @@ impl Network {
             Network::Tls(wire) => Some(wire.refused()),
             Network::Ucx(_) => None,
         }
+    }
+
+    /// Opens the socket over which the ranks here send datagrams, and tells them of it. Without TLS, or if the
+    /// nodes reach each other at different addresses, there is none.
+    pub fn open_datagrams(&self, world: &Node, is_wanted: bool) -> Option<OwnedFd> {
+        let datagrams = Datagrams::new(&world.segment);
+        let socket = match self {
+            Network::Tls(wire) if is_wanted => wire.reached_at().and_then(|own| {
+                let addresses: Vec<SocketAddr> = wire.addresses().map(|peer| peer.unwrap_or(own)).collect();
+                let is_one_family = addresses.iter().all(|address| address.is_ipv4() == own.is_ipv4());
+                is_one_family.then_some(())?;
+                let socket = evenkeel_datagram::bind(own).ok()?;
+                let words = |address: &SocketAddr| address_to_words(&(*address).into());
+                Some((socket, addresses.iter().map(words).collect::<Vec<_>>()))
+            }),
+            _ => None,
+        };
+        match &socket {
+            Some((socket, addresses)) => {
+                cross_memory::allow_readers(); // ranks take the socket
+                datagrams.open(socket.as_raw_fd(), addresses);
+            }
+            None => datagrams.open_none(),
+        }
+        socket.map(|(socket, _)| socket)
     }
 
     /// See [`Wire::poll`].

@@ -7,6 +7,7 @@
 //! for something that it does not need.
 
 pub(crate) mod awaited;
-pub mod collective;
+pub(crate) mod collective;
+mod direct;
 pub mod fast_path;
 pub mod wait_loop;

@@ -93,7 +93,7 @@ impl Process {
         Ok(waited_ns)
     }
 
-    fn do_chores(
+    pub(super) fn do_chores(
         &self,
         part: &NodePart,
         kind: CollectiveKind,

@@ -4,6 +4,8 @@ use super::identity::Identity;
 use super::service::NodeService;
 use crate::collective::call::{Call, CollectiveKind};
 use crate::comm::shared::Shared;
+use crate::direct::description::Description;
+use crate::direct::part::DirectPart;
 use crate::job::agent_commands::{AgentCommand, NewCommunicator};
 use crate::job::node::Node;
 use crate::record::tally::{Tallies, is_sampled};
@@ -39,6 +41,8 @@ pub struct SpanningCommunicator {
     map: Arc<NodeMap>,
     operators: &'static OperatorTable,
     counters: Mutex<Counters>,
+    /// What small collectives need that the ranks carry themselves, if they do.
+    direct: Option<DirectPart>,
 }
 
 impl SpanningCommunicator {
@@ -86,6 +90,8 @@ impl SpanningCommunicator {
     ) -> SpanningCommunicator {
         let (here, local_rank) = (map.node_of(identity.me), map.local_rank_of(identity.me));
         let members: Vec<u32> = map.members(here).map(|rank| identity.members[rank] as u32).collect();
+        let shared = Shared::of_members_and_agent(node, block, &members);
+        let direct = DirectPart::new(&shared, id, &map, here, local_rank);
         if let Some(agent) = node.agent().filter(|_| local_rank == 0) {
             let count = |(at, node): (usize, &u32)| (*node, map.counts.on(at) as u32);
             let nodes = map.nodes.iter().enumerate().map(count).collect();
@@ -96,11 +102,12 @@ impl SpanningCommunicator {
                 members,
                 nodes,
                 this_node: here as u32,
+                has_statements: direct.is_some(),
             }));
         }
         SpanningCommunicator {
             identity,
-            service: NodeService::new(Shared::of_members_and_agent(node, block, &members), local_rank, None),
+            service: NodeService::new(shared, local_rank, None),
             id,
             map,
             operators,
@@ -108,7 +115,30 @@ impl SpanningCommunicator {
                 tallies: Tallies::new(0),
                 expected_ns: [0; CollectiveKind::COUNT],
             }),
+            direct,
         }
+    }
+
+    /// The job's name for it.
+    pub(crate) fn id(&self) -> u64 {
+        self.id
+    }
+
+    /// What small collectives need that the ranks carry themselves, if they do.
+    pub(crate) fn direct(&self) -> Option<&DirectPart> {
+        self.direct.as_ref()
+    }
+
+    /// What ranks need to carry out a call themselves; `None` if they do not. The same on all ranks.
+    pub(crate) fn direct_for(&self, call: &Call) -> Option<(&DirectPart, Description)> {
+        let direct = self.direct.as_ref()?;
+        Some((direct, direct.describe(call, self.operators)?))
+    }
+
+    /// The host name of one of its nodes.
+    pub(crate) fn host(&self, node: usize) -> &str {
+        let hosts = self.service.part.shared.node.agent().map(|agent| &agent.hosts);
+        hosts.and_then(|hosts| hosts.get(self.map.nodes[node] as usize)).map_or("another node", String::as_str)
     }
 
     /// Makes the next duplicate. All members must make theirs in the same order.
@@ -193,6 +223,9 @@ impl SpanningCommunicator {
 
     /// Ends this rank's membership.
     pub(crate) fn release(&self) {
+        if let Some(direct) = &self.direct {
+            direct.release(self.service.part.shared.node);
+        }
         self.service.release();
         self.tell_agent(&AgentCommand::Detach { id: self.id });
     }

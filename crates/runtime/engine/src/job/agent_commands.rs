@@ -65,6 +65,8 @@ pub struct NodeSetup {
     pub node: u32,
     /// The agents of all nodes.
     pub nodes: Vec<AgentInfo>,
+    /// The agent opens a socket for datagrams, which the ranks share.
+    pub datagrams: bool,
 }
 
 /// Shows nothing of the secret.
@@ -87,6 +89,8 @@ pub struct NewCommunicator {
     pub nodes: Vec<(u32, u32)>,
     /// The index of this node in `nodes`.
     pub this_node: u32,
+    /// Ranks carry small collectives themselves, and the agent answers for what is lost.
+    pub has_statements: bool,
 }
 
 /// A command of a rank to its agent.
@@ -100,6 +104,15 @@ pub enum AgentCommand {
     Detach {
         /// The id by which the job's agents know it.
         id: u64,
+    },
+    /// A rank here waits for long in a collective that ranks carry themselves.
+    Ask {
+        /// The id by which the job's agents know the communicator.
+        id: u64,
+        /// The number of the collective.
+        number: u64,
+        /// What it is ([`crate::direct::description`]).
+        description: u32,
     },
     /// One of the members here has revoked the communicator.
     Revoke {
@@ -188,6 +201,7 @@ mod tests {
                 members: vec![3],
                 nodes: vec![(0, 1), (4, 2)],
                 this_node: 1,
+                has_statements: true,
             }),
         ];
         let bytes: Vec<u8> =

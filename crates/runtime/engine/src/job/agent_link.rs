@@ -1,5 +1,6 @@
 //! A rank's connection to the agent of its node: the pipe that the agent reads.
 
+use super::direct_link::DirectLink;
 use super::agent_commands::{AgentCommand, PIPE_BUF, WAKE_UP};
 use super::neighbour::Neighbour;
 use evenkeel_segment::sync::Ordering;
@@ -20,6 +21,8 @@ pub struct AgentLink {
     /// The agent's process.
     pub(crate) agent: Neighbour,
     pipe: File,
+    /// The ranks' own way to the other nodes, if they have one.
+    pub(crate) direct: Option<DirectLink>,
     /// How many communicator ids this rank has made.
     ids_made: AtomicU64,
 }
@@ -43,7 +46,7 @@ impl AgentLink {
         agent: Neighbour,
         pipe: File,
     ) -> AgentLink {
-        AgentLink { node_of, hosts, share_cores, agent, pipe, ids_made: AtomicU64::new(0) }
+        AgentLink { node_of, hosts, share_cores, agent, pipe, direct: None, ids_made: AtomicU64::new(0) }
     }
 
     /// Writes a command to the agent's pipe. A frame of at most [`PIPE_BUF`] bytes is written atomically.

@@ -10,18 +10,25 @@
 
 use super::agent_commands::{AgentCommand, AgentInfo, LeaderInfo, NodeSetup, share_cores};
 use super::agent_link::{AgentLink, open_pipe};
+use super::direct_link::DirectLink;
 use super::agent_process::{AgentStartError, duplicate, pipe, program, read_all, spawn};
 use super::neighbour::Neighbour;
 use super::node::Node;
-use super::process_info::{AGENTS, ProcessInfo};
+use super::process_info::{AGENTS, DIRECT, ProcessInfo};
 use crate::record::notes::Notes;
 use evenkeel_segment::Segment;
+use evenkeel_segment::statements::MAX_NODES;
 use std::fs::File;
 use std::os::fd::{AsRawFd, OwnedFd};
 
 /// Size of the buffer in which an agent's info travels among the ranks: its length in four bytes, then the
 /// info.
 pub const AGENT_INFO_BYTES: usize = 4096;
+
+/// Bits of the answer to [`AgentStart::join`]: the rank is connected to its agent; it has the socket for
+/// datagrams.
+const HAS_AGENT: u8 = 1;
+const HAS_DATAGRAMS: u8 = 2;
 
 /// The start of the agents of a job, between its steps.
 pub struct AgentStart {
@@ -32,6 +39,8 @@ pub struct AgentStart {
     /// The token of this node's segment.
     token: u64,
     pids: Vec<u32>,
+    /// Ranks carry small collectives between nodes themselves, if they can.
+    wants_direct: bool,
     /// Only at the first rank of a node: its own descriptor of the segment, and the agent's pipe.
     segment: Option<OwnedFd>,
     pipe: Option<File>,
@@ -61,7 +70,8 @@ impl AgentStart {
         let segment = segment.descriptor().filter(|_| leader == me).and_then(|fd| duplicate(fd).ok());
         let token = processes[leader].token;
         let pids = processes.iter().map(|process| process.pid).collect();
-        Some(AgentStart { node_of, leaders, me, token, pids, segment, pipe: None, joined: None })
+        let wants_direct = leaders.len() <= MAX_NODES && processes.iter().all(|p| p.flags & DIRECT != 0);
+        Some(AgentStart { node_of, leaders, me, token, pids, wants_direct, segment, pipe: None, joined: None })
     }
 
     /// How many nodes the job has. The same on all ranks.
@@ -117,13 +127,13 @@ impl AgentStart {
         Ok(bytes)
     }
 
-    /// Receives the infos of all agents, in the order of the nodes. Returns whether this rank is connected
-    /// to its agent.
-    pub fn join(&mut self, node: &Node, infos: &[[u8; AGENT_INFO_BYTES]]) -> bool {
+    /// Receives the infos of all agents, in the order of the nodes. Returns what this rank is connected to: 0 if
+    /// it is not connected to its agent.
+    pub fn join(&mut self, node: &Node, infos: &[[u8; AGENT_INFO_BYTES]]) -> u8 {
         let Some(infos) = infos.iter().map(read_info).collect::<Option<Vec<LeaderInfo>>>() else {
-            return false;
+            return 0;
         };
-        let Some(secret) = infos[0].secret else { return false };
+        let Some(secret) = infos[0].secret else { return 0 };
         let infos: Vec<AgentInfo> = infos.into_iter().map(|info| info.agent).collect();
         let number = self.node_of[self.me];
         let mine = &infos[number as usize];
@@ -131,11 +141,14 @@ impl AgentStart {
             Some(own) => format!("/proc/self/fd/{}", own.as_raw_fd()),
             None => format!("/proc/{}/fd/{}", mine.pid, mine.pipe),
         };
-        let Ok(pipe) = open_pipe(&path) else { return false };
+        let Ok(pipe) = open_pipe(&path) else { return 0 };
         self.pipe = None;
         let hosts = infos.iter().map(|info| info.host.clone()).collect();
-        let agent = Neighbour::new(usize::MAX, mine.pid);
-        let link = AgentLink::new(self.node_of.clone(), hosts, share_cores(&infos), agent, pipe);
+        let pid = mine.pid;
+        let agent = Neighbour::new(usize::MAX, pid);
+        let share_cores = share_cores(&infos);
+        let nodes = infos.len();
+        let mut link = AgentLink::new(self.node_of.clone(), hosts, share_cores, agent, pipe);
         if self.is_leader(self.me) {
             let here =
                 node.neighbours.iter().map(|n| (n.world_rank as u32, self.pids[n.world_rank])).collect();
@@ -147,15 +160,23 @@ impl AgentStart {
                 here,
                 node: number,
                 nodes: infos,
+                datagrams: self.wants_direct,
             }));
         }
+        if self.wants_direct {
+            let shares_cores = share_cores || node.waiting.shares_cores();
+            link.direct = DirectLink::open(&node.segment, pid, secret, number, nodes, shares_cores);
+        }
+        let is_direct = link.direct.is_some();
         self.joined = Some(link);
-        true
+        HAS_AGENT | if is_direct { HAS_DATAGRAMS } else { 0 }
     }
 
     /// Receives all ranks' answers to [`AgentStart::join`]. Either all ranks use agents or none does.
     pub fn agree(self, node: &Node, answers: &[u8]) {
-        if let (Some(link), true) = (self.joined, answers.iter().all(|answer| *answer != 0)) {
+        let all_have = |what: u8| answers.iter().all(|answer| answer & what != 0);
+        if let (Some(mut link), true) = (self.joined, all_have(HAS_AGENT)) {
+            link.direct = link.direct.filter(|_| all_have(HAS_DATAGRAMS));
             let _ = node.agent.set(link); // cannot fail: agents are started once
         }
     }

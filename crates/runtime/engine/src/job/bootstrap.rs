@@ -12,7 +12,7 @@ use super::members::NodeMembers;
 use super::neighbour::Neighbour;
 use super::node::{Node, NodeFacts, room_for_blocks};
 use super::process_info::{
-    AGENTS, ENABLED, FENCES, ProcessInfo, READS, STRICT, THREADED, boot_id, namespaces,
+    AGENTS, DIRECT, ENABLED, FENCES, ProcessInfo, READS, STRICT, THREADED, boot_id, namespaces,
 };
 use crate::clock::{self, Clock};
 use crate::deferral::mode::BarrierMode;
@@ -291,6 +291,9 @@ fn own_flags(threaded: bool) -> u32 {
     }
     if options::NODES.get() == "agents" {
         flags |= AGENTS;
+    }
+    if options::DIRECT.get() != "off" && flags & (STRICT | THREADED) == STRICT {
+        flags |= DIRECT;
     }
     if membarrier::register() {
         flags |= FENCES;

@@ -14,6 +14,7 @@ pub mod agent_start;
 pub mod agreement;
 pub mod bootstrap;
 pub mod cores;
+pub mod direct_link;
 pub mod liveness;
 mod members;
 pub mod neighbour;

@@ -2,7 +2,7 @@
 
 use std::ffi::CStr;
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::str::FromStr;
 
 /// How many of its addresses a node tells the others at most.
@@ -193,6 +193,13 @@ impl NodeAddress {
         is_address.then_some(NodeAddress { port: u16::from_le_bytes(*port), addresses })
     }
 
+    /// Where these nodes reach this one, if that is one address.
+    pub fn reached_at(&self, others: &[&NodeAddress]) -> Option<SocketAddr> {
+        let mut reached = others.iter().map(|other| self.reached_from(&other.addresses));
+        let first = reached.next()?;
+        reached.all(|ip| ip == first).then(|| SocketAddr::new(first, self.port))
+    }
+
     /// Which of this node's addresses a node with the addresses `from` connects to. All nodes know all
     /// addresses, so this node knows it, too.
     pub fn reached_from(&self, from: &[InterfaceAddress]) -> IpAddr {
@@ -241,6 +248,8 @@ mod tests {
         assert_eq!(one.reached_from(&other.addresses), at("10.0.0.1/24").ip);
         assert_eq!(other.reached_from(&one.addresses), at("10.0.0.2/24").ip);
         let far = node(&["172.17.0.1/16", "10.9.0.1/24"]);
+        assert_eq!(one.reached_at(&[&other, &far]), None, "at two addresses");
+        assert_eq!(one.reached_at(&[&other, &other]), Some("10.0.0.1:4711".parse().unwrap()));
         assert_eq!(one.reached_from(&far.addresses), at("192.168.1.1/24").ip, "over a router");
         assert_eq!(one.reached_from(&one.addresses), at("172.17.0.1/16").ip, "in one namespace");
     }

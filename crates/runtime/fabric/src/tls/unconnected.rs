@@ -97,9 +97,11 @@ impl UnconnectedWire {
         };
         let peers: Vec<Option<SocketAddr>> = parsed.iter().enumerate().map(reached).collect();
         let others = parsed.iter().enumerate().filter(|(number, _)| *number != node.index());
-        let listening = self.port.listen(others.map(|(_, address)| address)).map_err(TlsError::NoListener)?;
+        let others: Vec<&NodeAddress> = others.map(|(_, address)| address).collect();
+        let reached_at = self.port.address().reached_at(&others);
+        let listening = self.port.listen(others.into_iter()).map_err(TlsError::NoListener)?;
         let greeting = GreetingKey::new(secret);
         let connections = Connections::new(node, peers.len(), identity, greeting, listening);
-        Ok(TlsWire::new(node, peers, self.memory, connections.map_err(TlsError::NoListener)?))
+        Ok(TlsWire::new(node, reached_at, peers, self.memory, connections.map_err(TlsError::NoListener)?))
     }
 }

@@ -23,6 +23,8 @@ const CLOSING: Duration = Duration::from_millis(500);
 /// One node's end of a fabric over TLS.
 pub struct TlsWire {
     node: NodeId,
+    /// Where all other nodes reach this one, if that is one address.
+    reached_at: Option<SocketAddr>,
     peers: Vec<Peer>,
     memory: Memory,
     connections: Connections,
@@ -39,12 +41,14 @@ impl TlsWire {
     /// `peers`: where each node listens; None: this one.
     pub(super) fn new(
         node: NodeId,
+        reached_at: Option<SocketAddr>,
         peers: Vec<Option<SocketAddr>>,
         memory: Memory,
         connections: Connections,
     ) -> TlsWire {
         TlsWire {
             node,
+            reached_at,
             peers: peers.into_iter().map(Peer::new).collect(),
             memory,
             connections,
@@ -54,6 +58,16 @@ impl TlsWire {
             events: Vec::new(),
             record: Vec::with_capacity(MAX_RECORD_BYTES),
         }
+    }
+
+    /// Where all other nodes reach this one, if that is one address.
+    pub fn reached_at(&self) -> Option<SocketAddr> {
+        self.reached_at
+    }
+
+    /// Where each node is reached; None: this one.
+    pub fn addresses(&self) -> impl Iterator<Item = Option<SocketAddr>> + '_ {
+        self.peers.iter().map(|peer| peer.address)
     }
 
     /// Connections that were dropped because the other end does not know the job's secret.

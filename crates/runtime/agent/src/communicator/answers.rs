@@ -1,0 +1,104 @@
+//! What the agent does for collectives that ranks carry themselves: nothing, until a rank waits for long. Then
+//! the agents ask each other what their nodes have said, over a network that loses nothing.
+
+use crate::message::{Content, OutgoingMessage};
+use bytes::Bytes;
+use evenkeel_engine::direct::answer::answer;
+use evenkeel_engine::direct::description::Description;
+use evenkeel_engine::direct::part::accept_statement;
+use evenkeel_engine::job::agent_commands::NewCommunicator;
+use evenkeel_engine::job::node::Node;
+use evenkeel_segment::Mapped;
+use evenkeel_segment::block::Block;
+use evenkeel_segment::statements::{StatementGeometry, Statements};
+
+/// What the nodes of one communicator have said, as its agent sees it.
+pub struct Answers {
+    world: &'static Node,
+    statements: Statements<Mapped>,
+    block: Block,
+    /// This node among those of the communicator.
+    here: usize,
+    /// The latest collective about which a rank here has asked.
+    asked: Option<u64>,
+}
+
+impl Answers {
+    /// Those of a communicator whose ranks carry collectives themselves. The inner `None`: the segment has no
+    /// room.
+    pub fn join(world: &'static Node, new: &NewCommunicator) -> Option<Option<Answers>> {
+        if !new.has_statements {
+            return None;
+        }
+        let geometry = StatementGeometry::new(new.members.len(), new.nodes.len());
+        let block = Block::from_id(new.block).and_then(|owner| world.allocator().statements(owner, &geometry));
+        Some(block.map(|block| Answers {
+            world,
+            statements: Statements { memory: world.segment.at(block.offset()), geometry },
+            block,
+            here: new.this_node as usize,
+            asked: None,
+        }))
+    }
+
+    fn others(&self) -> impl Iterator<Item = usize> + use<> {
+        let here = self.here;
+        (0..self.statements.geometry.nodes).filter(move |node| *node != here)
+    }
+
+    /// A rank here waits for long in a collective: asks the nodes from which it lacks something.
+    pub fn ask(&mut self, number: u64, description: u32, out: &mut Vec<OutgoingMessage>) {
+        self.asked = self.asked.max(Some(number));
+        let Description { hub, .. } = Description::from_word(description);
+        let lacks = |node: &usize| {
+            let is_silent = self.statements.described(number, *node).is_none();
+            let is_full = !self.statements.has_credit(number, *node);
+            (self.here == hub || *node == hub) && (is_silent || is_full)
+        };
+        let question = |to| OutgoingMessage { to, content: Content::Question(number) };
+        out.extend(self.others().filter(lacks).map(question));
+    }
+
+    /// Another node asks what this one has said in a collective.
+    pub fn answer(&self, from: usize, number: u64, out: &mut Vec<OutgoingMessage>) {
+        let credit = Content::Credit(self.statements.finished());
+        out.push(OutgoingMessage { to: from, content: credit });
+        if let Some((description, data)) = answer(&self.statements, number, self.here, from) {
+            let word = description.to_word().to_le_bytes();
+            let data: Bytes = [&word, &data.0[..description.bytes.next_multiple_of(4)]].concat().into();
+            out.push(OutgoingMessage { to: from, content: Content::Statement { number, data } });
+        }
+    }
+
+    /// Another node has answered what it has said.
+    pub fn receive_statement(&self, from: usize, number: u64, content: &[u8]) {
+        accept_statement(&self.statements, self.here, from, number, content);
+    }
+
+    /// Another node has told how many collectives its ranks have finished.
+    pub fn receive_credit(&self, from: usize, finished: u64) {
+        self.statements.raise_credit(from, finished);
+    }
+
+    /// The last rank here has freed the communicator: tells the other nodes that it lacks nothing.
+    pub fn tell_end(&self, out: &mut Vec<OutgoingMessage>) {
+        let finished = self.statements.finished();
+        out.extend(self.others().map(|to| OutgoingMessage { to, content: Content::Credit(finished) }));
+    }
+
+    /// Whether no node lacks anything that was said here, once all ranks here have freed the communicator.
+    pub fn are_heard(&self) -> bool {
+        let finished = self.statements.finished();
+        self.others().all(|node| self.statements.credit(node) >= finished)
+    }
+
+    /// Whether ranks here wait for other nodes, and have said so.
+    pub fn are_awaited(&self) -> bool {
+        self.asked.is_some_and(|number| self.statements.finished() <= number)
+    }
+
+    /// Drops the agent's reference.
+    pub fn resign(self) {
+        self.world.allocator().drop_reference(self.block, &self.statements.geometry);
+    }
+}

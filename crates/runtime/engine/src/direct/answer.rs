@@ -1,0 +1,85 @@
+//! What a node says in a direct collective, put together from what its ranks and the other nodes have said.
+
+use super::description::Description;
+use crate::collective::call::{Call, CollectiveKind};
+use crate::reduction::fold::fold;
+use crate::reduction::operators::numbered;
+use evenkeel_segment::statements::{DATA_BYTES, Data, Statements};
+use evenkeel_segment::sync::Words;
+
+/// Data, where the processor likes to find numbers.
+#[derive(Clone, Copy)]
+#[repr(align(64))]
+pub struct Aligned(pub Data);
+
+impl Default for Aligned {
+    fn default() -> Aligned {
+        Aligned([0; DATA_BYTES])
+    }
+}
+
+/// Combines parts, at least one, in their order. The description must be one of a call, or `None` is
+/// returned: its operator or length does not exist.
+pub fn combine(description: Description, parts: &[Aligned]) -> Option<Aligned> {
+    let mut result = parts[0];
+    if description.kind == CollectiveKind::Barrier || parts.len() == 1 {
+        return Some(result);
+    }
+    let (function, element) = numbered(description.operator)?;
+    if description.bytes > DATA_BYTES || description.bytes % element != 0 {
+        return None;
+    }
+    let call = Call { combine: Some(function), elem_bytes: element, ..Call::empty(description.kind) };
+    let mut sources = [std::ptr::null(); 256];
+    let sources = &mut sources[..parts.len()];
+    sources.iter_mut().zip(parts).for_each(|(source, part)| *source = part.0.as_ptr());
+    // SAFETY: each part, and the result, has room for the elements; a built-in operator needs no context.
+    unsafe { fold(&call, sources, result.0.as_mut_ptr(), description.bytes / element) };
+    Some(result)
+}
+
+/// The result of a collective at its hub, if all nodes have said what they contribute. `parts` is room to
+/// work in.
+pub fn result<M: Words>(
+    statements: &Statements<M>,
+    number: u64,
+    description: Description,
+    parts: &mut Vec<Aligned>,
+) -> Option<Aligned> {
+    parts.clear();
+    for node in 0..statements.geometry.nodes {
+        let mut part = Aligned::default();
+        if !statements.read(number, node, description.bytes, &mut part.0) {
+            return None;
+        }
+        parts.push(part);
+    }
+    combine(description, parts)
+}
+
+/// What node `here` has to say to node `to` in a collective, if it can say it now. Ranks may be carrying out
+/// the collective meanwhile.
+pub fn answer<M: Words>(
+    statements: &Statements<M>,
+    number: u64,
+    here: usize,
+    to: usize,
+) -> Option<(Description, Aligned)> {
+    let description = Description::from_word(statements.described(number, here)?);
+    let mut own = Aligned::default();
+    if description.bytes > DATA_BYTES || !statements.read(number, here, description.bytes, &mut own.0) {
+        return None;
+    }
+    let is_hub = here == description.hub;
+    match (is_hub, description.gathers(), description.answers()) {
+        (true, true, true) => {
+            let all_say_so = (0..statements.geometry.nodes)
+                .all(|node| statements.described(number, node) == Some(description.to_word()));
+            let result = all_say_so.then(|| result(statements, number, description, &mut Vec::new()))??;
+            Some((description, result))
+        }
+        (true, false, true) => Some((description, own)),
+        (false, true, _) if to == description.hub => Some((description, own)),
+        _ => None,
+    }
+}
