@@ -17,6 +17,7 @@ use crate::job::direct_link::DirectLink;
 use crate::job::node::Node;
 use crate::process::Process;
 use crate::wait::chores::Chores;
+use crate::wait::settings::{WAKE_UP_NS, WaitPolicy, WaitSettings};
 use evenkeel_datagram::Frame;
 use evenkeel_segment::Segment;
 use evenkeel_segment::datagrams::Datagrams;
@@ -56,6 +57,19 @@ impl Turn<'_> {
 impl Drop for Turn<'_> {
     fn drop(&mut self) {
         self.end();
+    }
+}
+
+/// For how long a rank looks on before it sleeps. It sleeps at once where waits have been long lately. Ranks
+/// that sleep make each other wait; so what counts as long is longer than a round in which all sleep.
+fn look_on_ns(settings: &WaitSettings, expected_ns: u64) -> u64 {
+    let long = settings.worth_sleeping_ns();
+    match settings.policy {
+        WaitPolicy::Auto if expected_ns > long => 0,
+        WaitPolicy::Auto => 2 * long,
+        WaitPolicy::SpinBlock => WAKE_UP_NS,
+        WaitPolicy::Block => 0,
+        WaitPolicy::Spin | WaitPolicy::Yield => u64::MAX,
     }
 }
 
@@ -153,7 +167,7 @@ impl Process {
         let began = node.clock().now();
         let _in_call = Awaited::spanning(call).publish(part, began);
         let mut chores = Chores::new(node.patience_ns, self.library.activity());
-        let budget_ns = link.look_on().budget_ns();
+        let look_on_ns = look_on_ns(&link.waiting, spanning.expected_ns(call.kind()));
         let (mut has_slept, mut looks) = (false, 0u32);
         let (mut next_question_ns, mut question_step_ns) = (FIRST_QUESTION_NS, FIRST_QUESTION_NS);
         loop {
@@ -172,8 +186,8 @@ impl Process {
             }
             looks += 1;
             let waited_ns = node.clock().ns_since(began);
-            if waited_ns < budget_ns {
-                if link.shares_cores {
+            if waited_ns < look_on_ns && !self.crowding.is_crowded(self.clock) {
+                if link.waiting.shares_cores() {
                     self.crowding.yield_core(self.clock);
                 } else {
                     std::hint::spin_loop();
@@ -208,7 +222,6 @@ impl Process {
         if turn.end() {
             self.registry.wake_direct();
         }
-        link.look_on().learn(budget_ns, has_slept);
         if node.recording {
             let now = node.clock().now();
             node.timeline.add(node.clock().ns_between(node.began, now), node.clock().ns_between(began, now));

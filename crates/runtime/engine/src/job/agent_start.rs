@@ -16,6 +16,7 @@ use super::neighbour::Neighbour;
 use super::node::Node;
 use super::process_info::{AGENTS, DIRECT, ProcessInfo};
 use crate::record::notes::Notes;
+use crate::wait::settings::WaitSettings;
 use evenkeel_segment::Segment;
 use evenkeel_segment::statements::MAX_NODES;
 use std::fs::File;
@@ -164,8 +165,9 @@ impl AgentStart {
             }));
         }
         if self.wants_direct {
-            let shares_cores = share_cores || node.waiting.shares_cores();
-            link.direct = DirectLink::open(&node.segment, pid, secret, number, nodes, shares_cores);
+            let ranks = if share_cores { self.node_of.len() } else { node.waiting.ranks };
+            let waiting = WaitSettings { ranks, ..node.waiting };
+            link.direct = DirectLink::open(&node.segment, pid, secret, number, nodes, waiting);
         }
         let is_direct = link.direct.is_some();
         self.joined = Some(link);

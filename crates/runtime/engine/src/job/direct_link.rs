@@ -1,7 +1,7 @@
 //! A rank's way to the other nodes: the socket for datagrams that the ranks of this node share.
 
 use super::node::Node;
-use crate::wait::look_on::LookOn;
+use crate::wait::settings::WaitSettings;
 use evenkeel_datagram::{Address, DatagramSocket, Frame, Sealer};
 use evenkeel_secret::{JobSecret, SECRET_BYTES};
 use evenkeel_segment::Segment;
@@ -44,12 +44,11 @@ pub(crate) struct UnknownFrame {
 pub struct DirectLink {
     socket: DatagramSocket,
     sealer: Sealer,
-    /// Ranks share cores, with each other or with other nodes.
-    pub(crate) shares_cores: bool,
+    /// How ranks wait for other nodes: those share the cores of this one where they are virtual hosts.
+    pub(crate) waiting: WaitSettings,
     /// Room to make datagrams in.
     buffer: Mutex<Vec<u8>>,
     unknown: Mutex<Vec<UnknownFrame>>,
-    look_on: Mutex<LookOn>,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -65,7 +64,7 @@ impl DirectLink {
         secret: [u8; SECRET_BYTES],
         node: u32,
         nodes: usize,
-        shares_cores: bool,
+        waiting: WaitSettings,
     ) -> Option<DirectLink> {
         let datagrams = Datagrams::new(segment);
         let until = Instant::now() + PATIENCE;
@@ -82,10 +81,9 @@ impl DirectLink {
         Some(DirectLink {
             socket: DatagramSocket::new(socket, &addresses),
             sealer: Sealer::new(&JobSecret::new(secret), node, nodes as u32),
-            shares_cores,
+            waiting,
             buffer: Mutex::default(),
             unknown: Mutex::default(),
-            look_on: Mutex::default(),
         })
     }
 
@@ -109,11 +107,6 @@ impl DirectLink {
     /// Sleeps until something has come, for `longest_ns` at most.
     pub(crate) fn sleep(&self, longest_ns: u64) {
         self.socket.sleep(longest_ns);
-    }
-
-    /// How long ranks of this process look on before they sleep.
-    pub(crate) fn look_on(&self) -> MutexGuard<'_, LookOn> {
-        lock(&self.look_on)
     }
 
     /// Keeps a frame of a communicator that this process has not made yet. If there are too many, it is lost.

@@ -9,6 +9,5 @@ pub mod chores;
 pub mod crowding;
 pub mod expectation;
 pub mod library;
-pub mod look_on;
 pub mod pause;
 pub mod settings;

@@ -96,7 +96,7 @@ const SHARED_CORE_SPINS: u32 = 4;
 /// some microseconds.
 const PEERS_NS: u64 = 200_000;
 /// How long a wake-up takes, about. A rank spins for so long if every rank has a core.
-const WAKE_UP_NS: u64 = 50_000;
+pub(crate) const WAKE_UP_NS: u64 = 50_000;
 
 impl WaitSettings {
     /// Returns whether ranks share cores with each other or with a process that they depend on.
