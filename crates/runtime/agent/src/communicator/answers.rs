@@ -49,11 +49,11 @@ impl Answers {
     /// A rank here waits for long in a collective: asks the nodes from which it lacks something.
     pub fn ask(&mut self, number: u64, description: u32, out: &mut Vec<OutgoingMessage>) {
         self.asked = self.asked.max(Some(number));
-        let Description { hub, .. } = Description::from_word(description);
+        let (description, nodes) = (Description::from_word(description), self.statements.geometry.nodes);
         let lacks = |node: &usize| {
             let is_silent = self.statements.described(number, *node).is_none();
             let is_full = !self.statements.has_credit(number, *node);
-            (self.here == hub || *node == hub) && (is_silent || is_full)
+            description.tells(*node, self.here, nodes) && is_silent || description.tells(self.here, *node, nodes) && is_full
         };
         let question = |to| OutgoingMessage { to, content: Content::Question(number) };
         out.extend(self.others().filter(lacks).map(question));

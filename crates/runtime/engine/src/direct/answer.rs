@@ -70,16 +70,15 @@ pub fn answer<M: Words>(
     if description.bytes > DATA_BYTES || !statements.read(number, here, description.bytes, &mut own.0) {
         return None;
     }
-    let is_hub = here == description.hub;
-    match (is_hub, description.gathers(), description.answers()) {
-        (true, true, true) => {
-            let all_say_so = (0..statements.geometry.nodes)
-                .all(|node| statements.described(number, node) == Some(description.to_word()));
-            let result = all_say_so.then(|| result(statements, number, description, &mut Vec::new()))??;
-            Some((description, result))
-        }
-        (true, false, true) => Some((description, own)),
-        (false, true, _) if to == description.hub => Some((description, own)),
-        _ => None,
+    let nodes = statements.geometry.nodes;
+    if !description.tells(here, to, nodes) {
+        return None;
     }
+    if here == description.hub && description.gathers() && !description.is_exchange(nodes) {
+        let word = Some(description.to_word());
+        let all_say_so = (0..nodes).all(|node| statements.described(number, node) == word);
+        let result = all_say_so.then(|| result(statements, number, description, &mut Vec::new()))??;
+        return Some((description, result));
+    }
+    Some((description, own))
 }

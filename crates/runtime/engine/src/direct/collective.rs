@@ -151,12 +151,8 @@ impl DirectCollective {
         if !statements.has_room_here(self.number) {
             return Some(Progress::AwaitsRanks);
         }
-        let tells = |node: usize| {
-            let to_hub = self.description.gathers() && node == self.description.hub;
-            let from_hub = self.description.answers() && self.is_hub();
-            node != self.here && (to_hub || from_hub)
-        };
-        let mut told = (0..statements.geometry.nodes).filter(|node| tells(*node));
+        let nodes = statements.geometry.nodes;
+        let mut told = (0..nodes).filter(|node| self.description.tells(self.here, *node, nodes));
         let has_credit = told.all(|node| statements.has_credit(self.number, node));
         (!has_credit).then_some(Progress::AwaitsNodes)
     }
@@ -193,7 +189,9 @@ impl DirectCollective {
         let part = combine(description, parts).expect("the operator and the length are the call's");
         statements.state(number, here, word, &part.0[..bytes]);
         self.news = true;
-        if !self.is_hub() {
+        if description.is_exchange(statements.geometry.nodes) {
+            send(Outgoing::ToOthers(description, &part));
+        } else if !self.is_hub() {
             send(Outgoing::ToHub(description.hub, description, &part));
         }
         Ok(())
@@ -219,8 +217,9 @@ impl DirectCollective {
             }
             said => Ok(said.is_some()),
         };
-        if self.is_hub() && description.gathers() {
-            for node in 0..statements.geometry.nodes {
+        let nodes = statements.geometry.nodes;
+        if description.computes(self.here, nodes) {
+            for node in 0..nodes {
                 if !speaks(node)? {
                     return Ok(Some(waits));
                 }
@@ -229,7 +228,8 @@ impl DirectCollective {
                 return Ok(Some(waits));
             };
             self.data = result;
-            if description.answers() && statements.claim_answer(number) {
+            let answers = description.answers() && !description.is_exchange(nodes);
+            if answers && statements.claim_answer(number) {
                 send(Outgoing::ToOthers(description, &result));
                 self.news = true;
             }

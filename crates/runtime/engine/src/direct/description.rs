@@ -58,6 +58,24 @@ impl Description {
         self.kind != CollectiveKind::Reduce
     }
 
+    /// Whether each node tells the others its part, and all compute the result: between two nodes that takes as
+    /// many datagrams as a hub, and half as long.
+    pub fn is_exchange(self, nodes: usize) -> bool {
+        self.synchronizes() && nodes == 2
+    }
+
+    /// Whether a node tells another one something: its part, or the result.
+    pub fn tells(self, from: usize, to: usize, nodes: usize) -> bool {
+        let to_hub = self.gathers() && to == self.hub;
+        let from_hub = self.answers() && from == self.hub;
+        from != to && (to_hub || from_hub || self.is_exchange(nodes))
+    }
+
+    /// Whether a node puts the result together from what all nodes contribute.
+    pub fn computes(self, node: usize, nodes: usize) -> bool {
+        self.gathers() && (node == self.hub || self.is_exchange(nodes))
+    }
+
     /// Whether no rank ends before all have begun.
     pub fn synchronizes(self) -> bool {
         self.gathers() && self.answers()

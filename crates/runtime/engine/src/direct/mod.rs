@@ -12,6 +12,8 @@
 //! | Allreduce | the node's part of the result | the result |
 //! | Bcast | | the data |
 //!
+//! Between two nodes each tells the other its part of a barrier or allreduce, and both compute the result.
+//!
 //! No rank waits for a rank that does not contribute to what it needs: ranks that only contribute return at
 //! once, and no node passes on what is meant for another. What comes is taken by whichever rank waits, and
 //! stays in the socket while none does.
