@@ -98,7 +98,9 @@ impl AgentCommunicator {
             }
             Content::Begun(stream, count) => self.receive_report(from, stream, count),
             Content::Revoked => self.blocking.member.revoke(),
-            Content::Question(number) => self.with_answers(from, |answers, from, out| answers.answer(from, number, out)),
+            Content::Question(number) => {
+                self.with_answers(from, |answers, from, out| answers.answer(from, number, out))
+            }
             Content::Credit(finished) => {
                 self.with_answers(from, |answers, from, _| answers.receive_credit(from, finished));
                 self.blocking.member.wake();
@@ -120,11 +122,7 @@ impl AgentCommunicator {
         Ok(())
     }
 
-    fn with_answers(
-        &mut self,
-        from: NodeId,
-        body: impl FnOnce(&Answers, usize, &mut Vec<OutgoingMessage>),
-    ) {
+    fn with_answers(&mut self, from: NodeId, body: impl FnOnce(&Answers, usize, &mut Vec<OutgoingMessage>)) {
         if let (Some(from), Some(answers)) = (self.number_of(from), &self.answers) {
             body(answers, from, &mut self.outgoing);
         }

@@ -31,7 +31,8 @@ impl Answers {
             return None;
         }
         let geometry = StatementGeometry::new(new.members.len(), new.nodes.len());
-        let block = Block::from_id(new.block).and_then(|owner| world.allocator().statements(owner, &geometry));
+        let block =
+            Block::from_id(new.block).and_then(|owner| world.allocator().statements(owner, &geometry));
         Some(block.map(|block| Answers {
             world,
             statements: Statements { memory: world.segment.at(block.offset()), geometry },
@@ -53,7 +54,7 @@ impl Answers {
         let lacks = |node: &usize| {
             let is_silent = self.statements.described(number, *node).is_none();
             let is_full = !self.statements.has_credit(number, *node);
-            description.tells(*node, self.here, nodes) && is_silent || description.tells(self.here, *node, nodes) && is_full
+            is_full || description.tells(*node, self.here, nodes) && is_silent
         };
         let question = |to| OutgoingMessage { to, content: Content::Question(number) };
         out.extend(self.others().filter(lacks).map(question));

@@ -15,8 +15,8 @@ use evenkeel_secret::JobSecret;
 use evenkeel_segment::cross_memory;
 use evenkeel_segment::datagrams::Datagrams;
 use std::ffi::OsStr;
-use std::ops::RangeInclusive;
 use std::net::SocketAddr;
+use std::ops::RangeInclusive;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::path::Path;
 

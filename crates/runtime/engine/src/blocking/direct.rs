@@ -283,7 +283,9 @@ mod tests {
         let of = |kind, bytes, operator| Description { kind, operator, bytes, hub: 0, root: 0 };
         let kinds = mismatch_sentence(3, "h1", of(Kind::Bcast, 8, 0), of(Kind::Barrier, 0, 0));
         assert!(
-            kinds.starts_with("rank 3 is in MPI_Bcast with 8 bytes where a rank on h1 has called MPI_Barrier;"),
+            kinds.starts_with(
+                "rank 3 is in MPI_Bcast with 8 bytes where a rank on h1 has called MPI_Barrier;"
+            ),
             "{kinds}"
         );
         let operators = mismatch_sentence(3, "h1", of(Kind::Allreduce, 8, 1), of(Kind::Allreduce, 8, 2));

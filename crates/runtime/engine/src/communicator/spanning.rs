@@ -138,7 +138,9 @@ impl SpanningCommunicator {
     /// The host name of one of its nodes.
     pub(crate) fn host(&self, node: usize) -> &str {
         let hosts = self.service.part.shared.node.agent().map(|agent| &agent.hosts);
-        hosts.and_then(|hosts| hosts.get(self.map.nodes[node] as usize)).map_or("another node", String::as_str)
+        hosts
+            .and_then(|hosts| hosts.get(self.map.nodes[node] as usize))
+            .map_or("another node", String::as_str)
     }
 
     /// Makes the next duplicate. All members must make theirs in the same order.

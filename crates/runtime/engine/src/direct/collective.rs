@@ -3,12 +3,8 @@
 use super::answer::{Aligned, combine, result};
 use super::description::Description;
 use crate::collective::call::CollectiveKind;
-use evenkeel_segment::statements::{Statements, WINDOW};
+use evenkeel_segment::statements::Statements;
 use evenkeel_segment::sync::Words;
-
-/// After so many collectives of which the other nodes have not heard, a node tells them that it has finished
-/// them.
-const ANNOUNCE_EVERY: u64 = WINDOW / 2;
 
 /// What is to be sent.
 #[derive(Clone, Copy)]
@@ -139,7 +135,7 @@ impl DirectCollective {
             self.news = true;
             if self.description.synchronizes() {
                 statements.note_announced(self.number); // as what all nodes have said here tells them
-            } else if statements.claim_announcement(finished, ANNOUNCE_EVERY) {
+            } else if statements.claim_announcement(finished, statements.geometry.window / 2) {
                 send(Outgoing::Credit(finished));
             }
         }
@@ -151,10 +147,9 @@ impl DirectCollective {
         if !statements.has_room_here(self.number) {
             return Some(Progress::AwaitsRanks);
         }
-        let nodes = statements.geometry.nodes;
-        let mut told = (0..nodes).filter(|node| self.description.tells(self.here, *node, nodes));
-        let has_credit = told.all(|node| statements.has_credit(self.number, node));
-        (!has_credit).then_some(Progress::AwaitsNodes)
+        // Of all nodes, also of those that this one tells nothing: a node that lacks something can only be
+        // answered while what all have said is still there.
+        (!statements.may_begin(self.number, self.here)).then_some(Progress::AwaitsNodes)
     }
 
     fn contribute<M: Words>(
@@ -212,9 +207,7 @@ impl DirectCollective {
         };
         let waits = if waits_here { Progress::AwaitsRanks } else { Progress::AwaitsNodes };
         let speaks = |node: usize| match statements.described(number, node) {
-            Some(theirs) if theirs != word => {
-                Err(Mismatch { node, theirs: Description::from_word(theirs) })
-            }
+            Some(theirs) if theirs != word => Err(Mismatch { node, theirs: Description::from_word(theirs) }),
             said => Ok(said.is_some()),
         };
         let nodes = statements.geometry.nodes;

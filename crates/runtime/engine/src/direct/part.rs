@@ -42,14 +42,20 @@ pub struct DirectPart {
 /// them.
 pub(crate) fn geometry(node: &Node, map: &NodeMap) -> Option<StatementGeometry> {
     node.agent()?.direct.as_ref()?;
-    let fits = map.ranks() == node.ranks && map.nodes.len() <= MAX_NODES && map.counts.largest() <= MAX_MEMBERS;
-    fits.then_some(())
-        .map(|()| StatementGeometry::new(node.neighbours.len(), map.nodes.len()))
+    let fits =
+        map.ranks() == node.ranks && map.nodes.len() <= MAX_NODES && map.counts.largest() <= MAX_MEMBERS;
+    fits.then_some(()).map(|()| StatementGeometry::new(node.neighbours.len(), map.nodes.len()))
 }
 
 impl DirectPart {
     /// The part of member `me` of this node; `None` if ranks do not carry its collectives.
-    pub(crate) fn new(shared: &Shared, id: u64, map: &Arc<NodeMap>, here: usize, me: usize) -> Option<DirectPart> {
+    pub(crate) fn new(
+        shared: &Shared,
+        id: u64,
+        map: &Arc<NodeMap>,
+        here: usize,
+        me: usize,
+    ) -> Option<DirectPart> {
         let node = shared.node;
         let geometry = geometry(node, map)?;
         let Some(block) = node.allocator().statements(shared.block, &geometry) else {
@@ -140,7 +146,9 @@ impl DirectPart {
         };
         if gets && description.bytes > 0 {
             // SAFETY: as above.
-            unsafe { std::ptr::copy_nonoverlapping(collective.data().0.as_ptr(), call.recv, description.bytes) };
+            unsafe {
+                std::ptr::copy_nonoverlapping(collective.data().0.as_ptr(), call.recv, description.bytes)
+            };
         }
     }
 
@@ -163,7 +171,11 @@ impl DirectPart {
             }
             Outgoing::ToOthers(description, data) => {
                 let (content, length) = content(description, data);
-                link.send(node, &Frame::Statement { communicator, number, content: &content[..length] }, others);
+                link.send(
+                    node,
+                    &Frame::Statement { communicator, number, content: &content[..length] },
+                    others,
+                );
             }
             Outgoing::Credit(finished) => link.send(node, &Frame::Credit { communicator, finished }, others),
         }

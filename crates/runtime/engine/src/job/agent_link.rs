@@ -1,7 +1,7 @@
 //! A rank's connection to the agent of its node: the pipe that the agent reads.
 
-use super::direct_link::DirectLink;
 use super::agent_commands::{AgentCommand, PIPE_BUF, WAKE_UP};
+use super::direct_link::DirectLink;
 use super::neighbour::Neighbour;
 use evenkeel_segment::sync::Ordering;
 use std::fs::File;

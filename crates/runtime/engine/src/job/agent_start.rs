@@ -10,8 +10,8 @@
 
 use super::agent_commands::{AgentCommand, AgentInfo, LeaderInfo, NodeSetup, share_cores};
 use super::agent_link::{AgentLink, open_pipe};
-use super::direct_link::DirectLink;
 use super::agent_process::{AgentStartError, duplicate, pipe, program, read_all, spawn};
+use super::direct_link::DirectLink;
 use super::neighbour::Neighbour;
 use super::node::Node;
 use super::process_info::{AGENTS, DIRECT, ProcessInfo};
@@ -72,7 +72,17 @@ impl AgentStart {
         let token = processes[leader].token;
         let pids = processes.iter().map(|process| process.pid).collect();
         let wants_direct = leaders.len() <= MAX_NODES && processes.iter().all(|p| p.flags & DIRECT != 0);
-        Some(AgentStart { node_of, leaders, me, token, pids, wants_direct, segment, pipe: None, joined: None })
+        Some(AgentStart {
+            node_of,
+            leaders,
+            me,
+            token,
+            pids,
+            wants_direct,
+            segment,
+            pipe: None,
+            joined: None,
+        })
     }
 
     /// How many nodes the job has. The same on all ranks.

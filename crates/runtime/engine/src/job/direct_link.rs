@@ -77,7 +77,8 @@ impl DirectLink {
             }
         };
         let socket = DatagramSocket::take(agent, descriptor).ok()?;
-        let addresses: Vec<Address> = (0..nodes).map(|node| address_from_words(datagrams.address(node))).collect();
+        let addresses: Vec<Address> =
+            (0..nodes).map(|node| address_from_words(datagrams.address(node))).collect();
         Some(DirectLink {
             socket: DatagramSocket::new(socket, &addresses),
             sealer: Sealer::new(&JobSecret::new(secret), node, nodes as u32),

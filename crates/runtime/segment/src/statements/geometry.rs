@@ -77,7 +77,8 @@ impl StatementGeometry {
         self.deposits + (self.position(number) * self.members + member) * PLACE_BYTES
     }
 
-    pub(super) fn statement(&self, number: u64, node: usize) -> usize {
+    /// Offset of what a node says in a collective: its words, of which the first one is the description.
+    pub fn statement(&self, number: u64, node: usize) -> usize {
         debug_assert!(node < self.nodes);
         self.statements + (self.position(number) * self.nodes + node) * PLACE_BYTES
     }
