@@ -49,13 +49,28 @@ def running(clean, openmpi4):
         yield clean, process
 
 
-def test_a_killed_agent_is_named(running):
-    rig, process = running
-    os.kill(agents(rig)["h2"][0], signal.SIGKILL)
+def assert_agent_of_h2_is_named(process):
     _, said = process.communicate(timeout=HUNG_S)
     by_its_ranks = re.search(r"this node's agent \(process \d+\) has died while rank [45] waits", said)
     assert by_its_ranks or "node h2 (ranks 4, 5) " in said, said
     assert process.returncode != 0
+
+
+def test_a_killed_agent_is_named(clean, openmpi4):
+    with endless_allreduces(clean, openmpi4, EVENKEEL_DIRECT="off") as process:
+        os.kill(agents(clean)["h2"][0], signal.SIGKILL)
+        assert_agent_of_h2_is_named(process)
+
+
+def test_ranks_that_carry_collectives_themselves_need_no_agent_until_they_wait(running):
+    rig, process = running
+    os.kill(agents(rig)["h2"][0], signal.SIGKILL)
+    read_lines(process.stderr, "RUNNING", 20)
+    os.kill(ranks_on(rig, 0)[0], signal.SIGSTOP)
+    try:
+        assert_agent_of_h2_is_named(process)
+    finally:
+        kill_all_but_agents(rig)
 
 
 def first_sentence(process):

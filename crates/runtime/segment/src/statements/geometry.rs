@@ -67,8 +67,8 @@ impl StatementGeometry {
         HEAD_BYTES + LINE + node * 8
     }
 
-    /// Three words: arrived, left, answered.
-    pub(super) fn slot(&self, number: u64) -> usize {
+    /// Offset of the counts of a collective: how many ranks have arrived, how many have left, who answers.
+    pub fn slot(&self, number: u64) -> usize {
         self.slots + self.position(number) * LINE
     }
 
