@@ -55,6 +55,13 @@ def clean_fresh_rig(fresh_rig):
 
 
 @pytest.fixture
+def one_mpi_of_each_family(mpi):
+    if mpi.name not in ("openmpi4", "mpich5"):
+        pytest.skip("agents do not depend on the library's version; tested under Open MPI 4 and MPICH 5")
+    return mpi
+
+
+@pytest.fixture
 def enough():
     """A file that programs on all hosts wait for, and that does not exist yet."""
     path = BUILD / "enough"

@@ -31,13 +31,6 @@ from processes import HUNG_S, communicators, until
 SPANNING = ["reduce_scatter", "reduce_scatter_block", "scan", "exscan", "allgatherv"]
 
 
-@pytest.fixture
-def one_mpi_of_each_family(mpi):
-    if mpi.name not in ("openmpi4", "mpich5"):
-        pytest.skip("agents do not depend on the library's version; tested under Open MPI 4 and MPICH 5")
-    return mpi
-
-
 def test_agents_carry_out_all_collectives_that_they_can(clean, one_mpi_of_each_family):
     """For every root, type and form. The results are right, too."""
     mpi = one_mpi_of_each_family

@@ -39,8 +39,8 @@ def agents_messages(rig, path):
     return sum(json.loads(line)["sent"] for line in lines)
 
 
-def test_results_are_right(clean, mpi, counters):
-    assert_passed(run_random_calls(clean, mpi, counters, f"calls={CALLS}", "seed=1"))
+def test_results_are_right(clean, one_mpi_of_each_family, counters):
+    assert_passed(run_random_calls(clean, one_mpi_of_each_family, counters, f"calls={CALLS}", "seed=1"))
 
 
 @pytest.mark.parametrize("arguments", [["late=30"], ["free=1"], ["late=10", "free=1"]])
@@ -58,14 +58,13 @@ def test_results_do_not_depend_on_who_carries_the_calls(clean, openmpi4, counter
     assert len({assert_passed(done) for done in runs}) == 1
 
 
-@pytest.mark.parametrize("percent", [2, 20])
+@pytest.mark.parametrize("percent", [2, 8])
 def test_results_are_right_on_a_network_that_loses_packets(clean, openmpi4, counters, percent):
     """The agents ask each other for what is lost. Their own connections bear losses, too, and are slow."""
     clean.set_loss(percent)
     try:
-        done = run_random_calls(
-            clean, openmpi4, counters, "calls=300", "seed=4", "free=1", EVENKEEL_AGENT_COUNTS="/tmp/counts"
-        )
+        options = {"EVENKEEL_AGENT_COUNTS": "/tmp/counts", "EVENKEEL_NODE_PATIENCE_MS": "60000"}
+        done = run_random_calls(clean, openmpi4, counters, "calls=300", "seed=4", "free=1", **options)
     finally:
         clean.set_loss(0)
     assert_passed(done)

@@ -178,7 +178,7 @@ def test_a_killed_agent_ends_no_rank_by_a_signal(clean, openmpi4, enough):
     """Ranks that write to a sleeping agent which is gone are told by evenkeel, not by SIGPIPE."""
     computing = [openmpi4.build("long_computation.c"), f"until={enough}"]
     program = ["sh", "-c", '"$@"; echo "status $?"', "sh", *computing]
-    with started_for_good(clean, openmpi4, program) as process:
+    with started_for_good(clean, openmpi4, program, EVENKEEL_DIRECT="off") as process:
         wait_for_agents(clean)
         read_lines(process.stderr, "COMPUTING", 8)  # the first collective is over
         wait_for_sleeping_agents(clean)

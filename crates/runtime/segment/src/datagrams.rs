@@ -9,7 +9,7 @@
 
 use crate::layout::{DATAGRAMS_AT, LINE};
 use crate::statements::MAX_NODES;
-use crate::sync::{AtomicU64, Ordering, Words};
+use crate::sync::{AtomicU64, Ordering, Words, fence};
 
 const STATE: usize = DATAGRAMS_AT;
 const SENT: usize = DATAGRAMS_AT + LINE;
@@ -92,9 +92,8 @@ impl<'a, M: Words> Datagrams<'a, M> {
     /// Becomes the reader, if there is none. True if this rank is the reader.
     pub fn try_read(&self, local_rank: usize) -> bool {
         let (word, me) = (self.word(READER), local_rank as u64 + 1);
-        // SeqCst: pairs with `stop_reading`.
-        match word.load(Ordering::SeqCst) {
-            // Relaxed: what readers hand over is in words of its own.
+        // Relaxed, here and below: what readers hand over is in words of its own.
+        match word.load(Ordering::Relaxed) {
             0 => word.compare_exchange(0, me, Ordering::Relaxed, Ordering::Relaxed).is_ok(),
             reader => reader == me,
         }
@@ -103,22 +102,24 @@ impl<'a, M: Words> Datagrams<'a, M> {
     /// Is the reader no more. True if others wait for something that may come: one of them has to be woken.
     pub fn stop_reading(&self, local_rank: usize) -> bool {
         let me = local_rank as u64 + 1;
-        // SeqCst, here, in `begin_waiting` and in `try_read`: a rank that begins to wait sees that there is no reader, or this
-        // rank sees that it waits.
-        if self.word(READER).compare_exchange(me, 0, Ordering::SeqCst, Ordering::Relaxed).is_err() {
+        if self.word(READER).compare_exchange(me, 0, Ordering::Relaxed, Ordering::Relaxed).is_err() {
             return false;
         }
-        self.word(WAITING).load(Ordering::SeqCst) > 0
+        // Pairs with the one in `begin_waiting`: a rank that begins to wait sees that there is no reader, or this
+        // rank sees that it waits.
+        fence(Ordering::SeqCst);
+        self.word(WAITING).load(Ordering::Relaxed) > 0
     }
 
     /// This rank waits for something that may come. It must try to become the reader afterwards.
     pub fn begin_waiting(&self) {
-        self.word(WAITING).fetch_add(1, Ordering::SeqCst);
+        self.word(WAITING).fetch_add(1, Ordering::Relaxed);
+        fence(Ordering::SeqCst); // pairs with the one in `stop_reading`
     }
 
     /// This rank waits no more.
     pub fn end_waiting(&self) {
-        self.word(WAITING).fetch_sub(1, Ordering::SeqCst);
+        self.word(WAITING).fetch_sub(1, Ordering::Relaxed);
     }
 }
 

@@ -59,7 +59,7 @@ pub(crate) const CALLS_AT: usize = PROCESSES_AT + MAX_PROCESSES * LINE;
 /// Bytes between the calls of two processes.
 pub(crate) const CALL_STRIDE: usize = 2 * LINE;
 /// The socket for datagrams between nodes: see [`crate::datagrams`].
-pub(crate) const DATAGRAMS_AT: usize = CALLS_AT + MAX_PROCESSES * CALL_STRIDE;
+pub const DATAGRAMS_AT: usize = CALLS_AT + MAX_PROCESSES * CALL_STRIDE;
 /// The page at which the first block starts.
 pub(crate) const FIRST_BLOCK_PAGE: usize = DATAGRAMS_AT / PAGE + 1;
 

@@ -54,7 +54,8 @@ impl StatementGeometry {
         (number & (self.window - 1)) as usize
     }
 
-    pub(super) fn finished(&self) -> usize {
+    /// Offset of the word that says how many collectives all ranks here have finished.
+    pub fn finished(&self) -> usize {
         HEAD_BYTES
     }
 
