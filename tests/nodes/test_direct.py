@@ -2,12 +2,9 @@
 
 import contextlib
 import json
-import os
-import random
 import re
 import signal
 import socket
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -18,7 +15,6 @@ from evenkeel_rig.processes import signal_all
 from on_hosts import RANKS, assert_passed, run, start, with_agents
 from paths import BUILD
 from processes import HUNG_S
-from test_lost_agents import ranks_on
 
 CALLS = 3000
 
@@ -115,3 +111,73 @@ def test_a_stopped_rank_holds_nobody_but_the_root_in_a_reduction(clean, openmpi4
         seen = counters.wait_until(lambda now: all(now[rank] == 20 for rank in free))
     assert all(seen[rank] == 20 for rank in free), seen
     assert seen[0] <= 0, f"the root has returned without a contribution: {seen}"
+
+
+def ports_of_datagrams(rig):
+    """For each host: the addresses at which its agent has a socket for datagrams (UDP)."""
+    found = {}
+    for name, (pid,) in agents(rig).items():
+        sockets = set()
+        for entry in Path(f"/proc/{pid}/fd").iterdir():
+            with contextlib.suppress(OSError):
+                sockets.update(re.findall(r"socket:\[(\d+)\]", str(entry.readlink())))
+        lines = Path(f"/proc/{pid}/net/udp").read_text().splitlines()[1:]
+        places = [line.split()[1].split(":") for line in lines if line.split()[9] in sockets]
+        found[name] = [(socket.inet_ntoa(bytes.fromhex(ip)[::-1]), int(port, 16)) for ip, port in places]
+    return found
+
+
+SENDS = """
+import random, socket, sys
+address, port, count = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+sender, draw = socket.socket(socket.AF_INET, socket.SOCK_DGRAM), random.Random(1)
+for _ in range(count):
+    node = draw.randrange(4).to_bytes(4, "little")
+    sender.sendto(node + draw.randbytes(draw.randrange(400)), (address, port))
+"""
+
+
+def test_datagrams_of_strangers_do_not_disturb_a_job(running_for_long):
+    """Each host has one socket, at its own address. A process on the network sends it what it likes."""
+    rig, process = running_for_long
+    places = ports_of_datagrams(rig)
+    assert [[ip for ip, _ in places[host.name]] for host in rig.hosts] == [
+        [host.address] for host in rig.hosts
+    ]
+    for victim in (0, 2):
+        address, port = places[f"h{victim}"][0]
+        rig[3].run(["python3", "-c", SENDS, address, str(port), "20000"])
+    output, errors = process.communicate(timeout=HUNG_S)
+    assert process.returncode == 0 and "failures 0" in output, errors
+
+
+@pytest.fixture
+def running_for_long(clean, openmpi4, counters):
+    """The rig, and a program of random collectives that takes some seconds."""
+    program = [openmpi4.build("direct_collectives.c"), f"counters={counters.path}", "calls=20000", "late=5"]
+    process = start(clean, openmpi4, program, with_agents(openmpi4))
+    wait_for(lambda: any(count > 100 for count in counters.read()), "the program's first calls")
+    return clean, process
+
+
+def test_where_no_datagrams_come_through_the_agents_carry_all(clean, openmpi4, counters):
+    """A firewall lets TCP through only. The job notices that when it starts."""
+    for host in clean.hosts:
+        host.run(["nft", "add", "table", "inet", "no_udp"])
+        host.run(["nft", "add", "chain", "inet", "no_udp", "in", "{ type filter hook input priority 0; }"])
+        host.run(["nft", "add", "rule", "inet", "no_udp", "in", "meta", "l4proto", "udp", "drop"])
+    try:
+        options = {"EVENKEEL_AGENT_COUNTS": "/tmp/blocked"}
+        done = run_random_calls(clean, openmpi4, counters, "calls=300", "seed=6", **options)
+    finally:
+        for host in clean.hosts:
+            host.run(["nft", "delete", "table", "inet", "no_udp"])
+    assert_passed(done)
+    assert agents_messages(clean, "/tmp/blocked") > 300
+
+
+def test_ranks_that_do_not_call_the_same_get_an_error(clean, openmpi4):
+    program = [openmpi4.build("other_collective.c")]
+    done = run(clean, openmpi4, program, with_agents(openmpi4))
+    sentence = r"rank \d is in MPI_(Barrier|Bcast with 8 bytes) where a rank on h\d has called MPI_"
+    assert done.returncode != 0 and re.search(sentence, done.stderr), done.stderr

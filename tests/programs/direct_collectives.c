@@ -1,11 +1,12 @@
 /* Small collectives between hosts at random: barriers, broadcasts, reductions and allreduces of at most 256
- * bytes, now and then a longer one, on MPI_COMM_WORLD and two duplicates of it.
+ * bytes, now and then a longer one, on MPI_COMM_WORLD, a duplicate of it, and all ranks in reverse order.
  *
  *   direct_collectives counters=FILE calls=N seed=S [late=PERMILLE] [free=1]
  *
- * In so many of a thousand calls a rank comes up to two milliseconds late. With free=1 the duplicates are
- * freed and made anew all the time. Every result is checked. Before a barrier each rank writes the number of
- * the call to its 64-bit counter in FILE, which all hosts share, and behind it looks at all others. */
+ * In so many of a thousand calls a rank comes up to two milliseconds late. With free=1 the other two
+ * communicators are freed and made anew all the time. Every result is checked. Before a barrier each rank
+ * writes the number of the call to its 64-bit counter in FILE, which all hosts share, and behind it looks at
+ * all others. */
 #include "check.h"
 #include <fcntl.h>
 #include <stdatomic.h>
@@ -60,21 +61,22 @@ static void barrier(uint64_t call, MPI_Comm comm)
         CHECK(entered[rank] > (int64_t)call, "rank %d has not entered barrier %ld", rank, (long)call);
 }
 
-static void one_call(uint64_t call, MPI_Comm comm)
+static void one_call(uint64_t call, MPI_Comm comm, int is_reversed)
 {
     double mine[MOST], all[MOST];
     int longer = pick(call, 1) % 20 == 0, n = 1 + (int)(pick(call, 2) % (longer ? MOST : 32));
-    int root = (int)(pick(call, 3) % (uint64_t)world_size);
+    int root = (int)(pick(call, 3) % (uint64_t)world_size); /* in MPI_COMM_WORLD */
+    int root_here = is_reversed ? world_size - 1 - root : root;
     for (int at = 0; at < n; at++)
         mine[at] = contribution(call, world_rank, at);
     switch (pick(call, 4) % 5) {
     case 0: barrier(call, comm); break;
     case 1:
-        MPI_Bcast(mine, n, MPI_DOUBLE, root, comm);
+        MPI_Bcast(mine, n, MPI_DOUBLE, root_here, comm);
         check_all(call, "broadcast", mine, n, root);
         break;
     case 2:
-        MPI_Reduce(mine, all, n, MPI_DOUBLE, MPI_SUM, root, comm);
+        MPI_Reduce(mine, all, n, MPI_DOUBLE, MPI_SUM, root_here, comm);
         check_all(call, "reduction", all, world_rank == root ? n : 0, -1);
         break;
     case 3:
@@ -83,6 +85,16 @@ static void one_call(uint64_t call, MPI_Comm comm)
         break;
     default: max_of_ints(call, comm);
     }
+}
+
+static MPI_Comm make(int which)
+{
+    MPI_Comm comm;
+    if (which == 1)
+        MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    else
+        MPI_Comm_split(MPI_COMM_WORLD, 0, world_size - world_rank, &comm);
+    return comm;
 }
 
 int main(int argc, char **argv)
@@ -99,16 +111,16 @@ int main(int argc, char **argv)
     }
     MPI_Comm comms[COMMUNICATORS] = {MPI_COMM_WORLD};
     for (int i = 1; i < COMMUNICATORS; i++)
-        MPI_Comm_dup(MPI_COMM_WORLD, &comms[i]);
+        comms[i] = make(i);
     for (uint64_t call = 0; call < (uint64_t)calls; call++) {
         if ((long)(mix(pick(call, 5) ^ (uint64_t)world_rank) % 1000) < late)
             usleep((useconds_t)(pick(call, 6) % 2000));
         int which = (int)(pick(call / 10, 7) % COMMUNICATORS);
         if (frees && call % 50 == 49 && which > 0) {
             MPI_Comm_free(&comms[which]);
-            MPI_Comm_dup(MPI_COMM_WORLD, &comms[which]);
+            comms[which] = make(which);
         }
-        one_call(call, comms[which]);
+        one_call(call, comms[which], which == 2);
     }
     for (int i = 1; i < COMMUNICATORS; i++)
         MPI_Comm_free(&comms[i]);

@@ -15,6 +15,7 @@ pub(crate) const MAX_FRAME_BYTES: usize = HEAD_BYTES + MAX_STATEMENT_BYTES;
 
 const STATEMENT: u32 = 1;
 const CREDIT: u32 = 2;
+const PROBE: u32 = 3;
 
 /// What the sending node says about one communicator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,6 +37,11 @@ pub enum Frame<'a> {
         /// The number.
         finished: u64,
     },
+    /// Finds out whether datagrams come through, when the job starts.
+    Probe {
+        /// The nodes of which the sender has had one, a bit for each.
+        heard: u64,
+    },
 }
 
 impl<'a> Frame<'a> {
@@ -47,6 +53,7 @@ impl<'a> Frame<'a> {
         let (kind, communicator, number, content) = match *self {
             Frame::Statement { communicator, number, content } => (STATEMENT, communicator, number, content),
             Frame::Credit { communicator, finished } => (CREDIT, communicator, finished, &[][..]),
+            Frame::Probe { heard } => (PROBE, 0, heard, &[][..]),
         };
         assert!(content.len() <= MAX_STATEMENT_BYTES, "statements are cut before");
         bytes.extend_from_slice(&kind.to_le_bytes());
@@ -70,6 +77,7 @@ impl<'a> Frame<'a> {
                 Some(Frame::Statement { communicator, number, content })
             }
             CREDIT if content.is_empty() => Some(Frame::Credit { communicator, finished: number }),
+            PROBE if content.is_empty() && communicator == 0 => Some(Frame::Probe { heard: number }),
             _ => None,
         }
     }
@@ -85,6 +93,7 @@ mod tests {
             Frame::Statement { communicator: u64::MAX, number: 7, content: &[1; MAX_STATEMENT_BYTES] },
             Frame::Statement { communicator: 1, number: 1 << 40, content: &[] },
             Frame::Credit { communicator: 5, finished: u64::MAX - 1 },
+            Frame::Probe { heard: 1 << 31 | 1 },
         ] {
             let mut bytes = Vec::new();
             frame.write(&mut bytes);
@@ -101,7 +110,7 @@ mod tests {
     fn bytes_that_are_no_frame_are_refused() {
         let mut bytes = Vec::new();
         Frame::Statement { communicator: 1, number: 2, content: &[0; 8] }.write(&mut bytes);
-        for (at, value) in [(0, 0), (0, 3), (4, 9), (5, 1)] {
+        for (at, value) in [(0, 0), (0, 3), (0, 4), (4, 9), (5, 1)] {
             let mut other = bytes.clone();
             other[at] = value;
             assert_eq!(Frame::read(&other), None, "{at}");

@@ -186,7 +186,9 @@ impl Process {
             }
             looks += 1;
             let waited_ns = node.clock().ns_since(began);
-            if waited_ns < look_on_ns && !self.crowding.is_crowded(self.clock) {
+            // While the host library finds something to do, it has to be called again soon.
+            let is_busy = has_slept && chores.is_attentive();
+            if (waited_ns < look_on_ns || is_busy) && !self.crowding.is_crowded(self.clock) {
                 if link.waiting.shares_cores() {
                     self.crowding.yield_core(self.clock);
                 } else {
@@ -209,7 +211,7 @@ impl Process {
                     }
                 }
             }
-            if looks % 32 == 31 || has_slept {
+            if looks > 32 || has_slept {
                 let waited_ns = node.clock().ns_since(began);
                 self.do_chores(part, call.kind(), &mut chores, waited_ns)?;
                 if progress == Progress::AwaitsNodes && waited_ns >= next_question_ns {
@@ -239,7 +241,7 @@ impl Process {
         };
         let mut is_of_this = false;
         link.receive(|from, frame| {
-            let (Frame::Statement { communicator, .. } | Frame::Credit { communicator, .. }) = *frame;
+            let (Frame::Statement { communicator, .. } | Frame::Credit { communicator, .. }) = *frame else { return };
             if spanning.id() == communicator {
                 accept(spanning, from, frame);
                 is_of_this = true;

@@ -189,6 +189,7 @@ impl DirectPart {
                 accept_statement(&self.statements, self.here, from, number, content);
             }
             Frame::Credit { finished, .. } => self.statements.raise_credit(from, finished),
+            Frame::Probe { .. } => {}
         }
     }
 }

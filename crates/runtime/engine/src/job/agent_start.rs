@@ -177,7 +177,9 @@ impl AgentStart {
         if self.wants_direct {
             let ranks = if share_cores { self.node_of.len() } else { node.waiting.ranks };
             let waiting = WaitSettings { ranks, ..node.waiting };
-            link.direct = DirectLink::open(&node.segment, pid, secret, number, nodes, waiting);
+            let direct = DirectLink::open(&node.segment, pid, secret, number, nodes, waiting);
+            let is_leader = self.is_leader(self.me);
+            link.direct = direct.filter(|link| !is_leader || link.probe(&node.segment, number, nodes));
         }
         let is_direct = link.direct.is_some();
         self.joined = Some(link);

@@ -11,6 +11,11 @@ use std::time::{Duration, Instant};
 
 /// How long a rank waits for the agent to open the socket.
 const PATIENCE: Duration = Duration::from_secs(2);
+/// How long a node waits for datagrams of all others, and how often it sends one meanwhile.
+const PROBE_PATIENCE: Duration = Duration::from_secs(1);
+const PROBE_INTERVAL: Duration = Duration::from_millis(5);
+/// What a node sends once it knows that all is well: the others may lack the last one.
+const LAST_PROBES: usize = 3;
 /// How long it sleeps between two looks.
 const PAUSE: Duration = Duration::from_micros(200);
 /// Frames that are kept of communicators that this process has not made yet.
@@ -88,6 +93,44 @@ impl DirectLink {
         })
     }
 
+    /// Returns whether datagrams come through between this node and all others. One rank of each node calls
+    /// this, at about the same time.
+    pub(super) fn probe(&self, segment: &Segment, me: u32, nodes: usize) -> bool {
+        let all = u64::MAX >> (64 - nodes);
+        let others = || (0..nodes).filter(|node| *node != me as usize);
+        let send = |heard: u64| {
+            let mut buffer = lock(&self.buffer);
+            self.sealer.seal(Datagrams::new(segment).next_number(), &Frame::Probe { heard }, &mut buffer);
+            self.socket.send(&buffer, others());
+        };
+        // A node is done when it has heard all others, and all others have heard it.
+        let (mut heard, mut heard_by) = (1u64 << me, 1u64 << me);
+        let until = Instant::now() + PROBE_PATIENCE;
+        while heard & heard_by != all {
+            if Instant::now() > until {
+                return false;
+            }
+            send(heard);
+            let next = Instant::now() + PROBE_INTERVAL;
+            while heard & heard_by != all && Instant::now() < next {
+                self.sleep(PROBE_INTERVAL.as_nanos() as u64);
+                let mut is_new = false;
+                self.receive(|from, frame| {
+                    if let Frame::Probe { heard: theirs } = *frame {
+                        is_new |= heard & 1 << from == 0;
+                        heard |= 1 << from;
+                        heard_by |= (theirs >> me & 1) << from;
+                    }
+                });
+                if is_new {
+                    send(heard);
+                }
+            }
+        }
+        (0..LAST_PROBES).for_each(|_| send(heard));
+        true
+    }
+
     /// Sends a frame to nodes of the job.
     pub(crate) fn send(&self, node: &Node, frame: &Frame<'_>, to: impl Iterator<Item = usize>) {
         let mut buffer = lock(&self.buffer);
@@ -116,14 +159,16 @@ impl DirectLink {
         if unknown.len() == MOST_UNKNOWN {
             unknown.remove(0);
         }
-        unknown.push(match *frame {
+        let kept = match *frame {
+            Frame::Probe { .. } => return,
             Frame::Statement { communicator, number, content } => {
                 UnknownFrame { from, number, content: Some(content.to_vec()), communicator }
             }
             Frame::Credit { communicator, finished } => {
                 UnknownFrame { from, number: finished, content: None, communicator }
             }
-        });
+        };
+        unknown.push(kept);
     }
 
     /// The frames that were kept of a communicator.
