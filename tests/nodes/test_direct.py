@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import os
 import re
 import signal
 import socket
@@ -11,10 +12,11 @@ import pytest
 
 from agents import agents, wait_for
 from counters import Counters
-from evenkeel_rig.processes import signal_all
+from evenkeel_rig.processes import signal_all, state
 from on_hosts import RANKS, assert_passed, run, start, with_agents
 from paths import BUILD
 from processes import HUNG_S
+from test_lost_agents import ranks_on
 
 CALLS = 3000
 
@@ -113,16 +115,26 @@ def test_a_stopped_rank_holds_nobody_but_the_root_in_a_reduction(clean, openmpi4
     assert seen[0] <= 0, f"the root has returned without a contribution: {seen}"
 
 
+@pytest.mark.parametrize("stopped, partner", [(2, 3), (3, 2), (6, 7), (7, 6)])
+def test_a_rank_that_is_stopped_while_it_reads_does_not_keep_the_network(
+    clean, openmpi4, counters, stopped, partner
+):
+    """All wait for rank 0. Of the two ranks on a host one reads the network, and one is stopped."""
+    with with_a_stopped_rank(clean, openmpi4, counters, "bcast", 0, 20):
+        pids = {rank: pid for host in range(4) for rank, pid in ranks_on(clean, host, "bypass").items()}
+        wait_for(lambda: all(state(pids[rank]) == "S" for rank in range(1, RANKS)), "ranks that sleep")
+        os.kill(pids[stopped], signal.SIGSTOP)
+        os.kill(pids[0], signal.SIGCONT)
+        seen = counters.wait_until(lambda now: now[partner] == 20)
+    assert seen[partner] == 20 and seen[stopped] == 0, seen
+
+
 def ports_of_datagrams(rig):
-    """For each host: the addresses at which its agent has a socket for datagrams (UDP)."""
+    """For each host: the addresses of its sockets for datagrams (UDP)."""
     found = {}
     for name, (pid,) in agents(rig).items():
-        sockets = set()
-        for entry in Path(f"/proc/{pid}/fd").iterdir():
-            with contextlib.suppress(OSError):
-                sockets.update(re.findall(r"socket:\[(\d+)\]", str(entry.readlink())))
         lines = Path(f"/proc/{pid}/net/udp").read_text().splitlines()[1:]
-        places = [line.split()[1].split(":") for line in lines if line.split()[9] in sockets]
+        places = [line.split()[1].split(":") for line in lines]
         found[name] = [(socket.inet_ntoa(bytes.fromhex(ip)[::-1]), int(port, 16)) for ip, port in places]
     return found
 
@@ -138,7 +150,7 @@ for _ in range(count):
 
 
 def test_datagrams_of_strangers_do_not_disturb_a_job(running_for_long):
-    """Each host has one socket, at its own address. A process on the network sends it what it likes."""
+    """Each host has one socket, at its own address. Another process on the network sends to it."""
     rig, process = running_for_long
     places = ports_of_datagrams(rig)
     assert [[ip for ip, _ in places[host.name]] for host in rig.hosts] == [

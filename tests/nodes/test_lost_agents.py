@@ -84,11 +84,11 @@ def names(sentence, rank):
     return re.search(rf"rank {rank} (on h{rank // 2}|\(process \d+\)) has died", sentence)
 
 
-def ranks_on(rig, number):
+def ranks_on(rig, number, program="killed_rank"):
     """Process ids of the program on a host, by rank."""
     found = {}
     for pid, words in rig[number].processes().items():
-        if "killed_rank" in words and "mpirun" not in words and "orted" not in words:
+        if program in words and "mpirun" not in words and "orted" not in words:
             environment = Path(f"/proc/{pid}/environ").read_bytes()
             rank = re.search(rb"OMPI_COMM_WORLD_RANK=(\d+)", environment)
             if rank:

@@ -76,7 +76,7 @@ fn serve(pipe: RawFd, commands: File, mut info: File) -> Result<(), AgentError> 
     commands.set_nonblocking();
     let network = opened.connect(&setup)?;
     let world = open_node(&setup)?;
-    let _shared_by_ranks = network.open_datagrams(world, setup.datagrams);
+    network.give_datagram_socket(world, setup.datagrams);
     let patience_ms = options::NODE_PATIENCE_MS.get().parse().unwrap_or(DEFAULT_PATIENCE_MS);
     let patience = Duration::from_millis(patience_ms.max(MIN_PATIENCE_MS));
     Agent::new(world, setup, network, commands, patience)?.run()

@@ -5,7 +5,7 @@ use crate::seal::MAX_DATAGRAM_BYTES;
 use std::io;
 use std::mem::MaybeUninit;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
 /// Datagrams that are taken with one system call.
 const AT_ONCE: usize = 16;
@@ -115,26 +115,6 @@ impl DatagramSocket {
     /// reached.
     pub fn new(socket: OwnedFd, peers: &[Address]) -> DatagramSocket {
         DatagramSocket { socket, peers: peers.iter().map(KernelAddress::new).collect() }
-    }
-
-    /// Takes the socket that process `pid` has as descriptor `fd`.
-    ///
-    /// # Errors
-    /// If the kernel does not allow it (`pidfd_getfd`, Linux 5.6).
-    pub fn take(pid: u32, fd: RawFd) -> io::Result<OwnedFd> {
-        // SAFETY: both calls make a descriptor, which belongs to the one who holds it here.
-        unsafe {
-            let process = libc::syscall(libc::SYS_pidfd_open, pid, 0);
-            if process < 0 {
-                return Err(io::Error::last_os_error());
-            }
-            let process = OwnedFd::from_raw_fd(process as RawFd);
-            let copy = libc::syscall(libc::SYS_pidfd_getfd, process.as_raw_fd(), fd, 0);
-            if copy < 0 {
-                return Err(io::Error::last_os_error());
-            }
-            Ok(OwnedFd::from_raw_fd(copy as RawFd))
-        }
     }
 
     /// Sends a datagram to some nodes. One that the kernel does not take is lost.
@@ -283,16 +263,5 @@ mod tests {
         assert_eq!(taken.len(), 51);
         assert!(taken.iter().zip(0..50u8).all(|(bytes, number)| *bytes == [number; MAX_DATAGRAM_BYTES]));
         assert_eq!(taken[50].len(), MAX_DATAGRAM_BYTES);
-    }
-
-    #[test]
-    fn another_process_takes_the_socket() {
-        let all = sockets(2);
-        let socket = DatagramSocket::take(std::process::id(), all[1].socket.as_raw_fd()).unwrap();
-        let copy = DatagramSocket { socket, peers: Vec::new() };
-        all[0].send(b"one", [1].into_iter());
-        assert_eq!(received(&copy), [b"one"]);
-        assert!(received(&all[1]).is_empty(), "a datagram is taken once");
-        assert!(DatagramSocket::take(std::process::id(), 9999).is_err());
     }
 }

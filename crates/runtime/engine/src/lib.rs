@@ -24,9 +24,9 @@
 //! this rank's deposits and completes when the data that the rank needs is there. The rank waits for that
 //! in [`blocking::wait_loop`].
 //!
-//! May use: segment, spanning, schedule, datagram, barrier-table, options, record, libc. Must never: know MPI, choose
-//! an algorithm by facts that may differ between ranks, make a rank wait for something that it does not
-//! need, or combine contributions in any order but rank order.
+//! May use: segment, spanning, schedule, datagram, barrier-table, options, record, libc. Must never: know
+//! MPI, choose an algorithm by facts that may differ between ranks, make a rank wait for something that it
+//! does not need, or combine contributions in any order but rank order.
 
 pub mod barrier;
 pub mod blocking;

@@ -100,8 +100,7 @@ impl Job {
             let kind = [Kind::Barrier, Kind::Bcast, Kind::Reduce, Kind::Allreduce][random.below(4)];
             let words = if kind == Kind::Barrier { 0 } else { 1 + random.below(32) };
             let has_root = matches!(kind, Kind::Bcast | Kind::Reduce);
-            let (hub, root) =
-                if has_root { (random.below(nodes), random.below(members)) } else { (0, 0) };
+            let (hub, root) = if has_root { (random.below(nodes), random.below(members)) } else { (0, 0) };
             let operator = if matches!(kind, Kind::Reduce | Kind::Allreduce) { SUM_U64 } else { 0 };
             Description { kind, operator, bytes: words * 8, hub, root }
         };
@@ -121,12 +120,8 @@ impl Job {
             if left_out == LeftOut::Credits {
                 (0..nodes).for_each(|node| statements.raise_credit(node, 1 << 40));
             }
-            let rank = |_| Rank {
-                current: None,
-                calls: 0,
-                held: Vec::new(),
-                progress: Progress::AwaitsRanks,
-            };
+            let rank =
+                |_| Rank { current: None, calls: 0, held: Vec::new(), progress: Progress::AwaitsRanks };
             let ranks = (0..members).map(rank).collect();
             Node { statements, _segment: segment, ranks, socket: Vec::new() }
         };
@@ -233,7 +228,9 @@ impl Job {
                 }
                 Outgoing::ToOthers(description, data) => {
                     let content = content(description, data);
-                    sent.extend(others().map(|to| (to, Said::Statement { number, content: content.clone() })));
+                    sent.extend(
+                        others().map(|to| (to, Said::Statement { number, content: content.clone() })),
+                    );
                 }
                 Outgoing::Credit(finished) => sent.extend(others().map(|to| (to, Said::Credit(finished)))),
             })
@@ -254,9 +251,9 @@ impl Job {
         let (number, description) = (done.number(), done.description());
         let words = description.bytes / 8;
         let sum = || {
-            (0..self.ranks()).map(|rank| contribution(number, rank, words)).reduce(|a, b| {
-                a.iter().zip(&b).map(|(a, b)| a.wrapping_add(*b)).collect()
-            })
+            (0..self.ranks())
+                .map(|rank| contribution(number, rank, words))
+                .reduce(|a, b| a.iter().zip(&b).map(|(a, b)| a.wrapping_add(*b)).collect())
         };
         let is_root = (node, member) == (description.hub, description.root);
         let expected = match description.kind {
@@ -320,8 +317,7 @@ impl Job {
                 self.ask(node, member);
             }
             let last = self.calls.len() as u64;
-            if step % 64 == 0
-                && self.nodes.iter().flat_map(|node| &node.ranks).all(|rank| rank.calls == last)
+            if step % 64 == 0 && self.nodes.iter().flat_map(|node| &node.ranks).all(|rank| rank.calls == last)
             {
                 return Ok(());
             }
@@ -373,5 +369,9 @@ fn a_rank_that_only_contributes_waits_for_nobody() {
     }
     let bcast = Description { kind: Kind::Bcast, operator: 0, bytes: 8, hub: 0, root: 0 };
     let mut call = DirectCollective::new(8, bcast, 0, 1, Aligned::default());
-    assert_eq!(call.poll(here, &mut Vec::new(), |_| {}), Ok(Progress::AwaitsRanks), "as far ahead as it may be");
+    assert_eq!(
+        call.poll(here, &mut Vec::new(), |_| {}),
+        Ok(Progress::AwaitsRanks),
+        "as far ahead as it may be"
+    );
 }

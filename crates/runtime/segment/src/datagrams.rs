@@ -1,9 +1,9 @@
 //! What the node's agent tells the ranks of the socket for datagrams between nodes, and how ranks share it.
 //!
-//! The agent opens the socket, tells who has it and where the other nodes are reached, and has nothing to do
-//! with it any more. Ranks send whenever they have something to send. One of those that wait is the *reader*:
-//! it looks for what has come, and sleeps for it. There may be none, or, for a moment, several: what comes is
-//! taken whole, and may be written by several.
+//! The agent opens the socket, gives it to the ranks, tells where the other nodes are reached, and has
+//! nothing to do with it any more. Ranks send whenever they have something to send. One of those that wait is
+//! the *reader*: it looks for what has come, and sleeps for it. There may be none, or, for a moment, several:
+//! what comes is taken whole, and may be written by several.
 //!
 //! May use: the segment's words. Must never: wait.
 
@@ -19,7 +19,7 @@ const ADDRESSES: usize = DATAGRAMS_AT + 4 * LINE;
 const ADDRESS_WORDS: usize = 3;
 const _: () = assert!(4 * LINE + MAX_NODES * ADDRESS_WORDS * 8 <= crate::layout::PAGE);
 
-/// The state: the agent has opened no socket. Above it, the descriptor.
+/// The states of the first word; two words behind it are the name under which the agent gives the socket.
 const NONE: u64 = 1;
 const OPEN: u64 = 2;
 
@@ -30,8 +30,8 @@ pub enum SocketState {
     Unknown,
     /// There is none.
     None,
-    /// It is this descriptor of the agent's process.
-    Open(i32),
+    /// The agent gives it under this name.
+    Open([u64; 2]),
 }
 
 /// The words about the socket for datagrams.
@@ -49,17 +49,20 @@ impl<'a, M: Words> Datagrams<'a, M> {
         self.segment.word(at)
     }
 
-    /// The agent tells of its socket, and where each node of the job is reached, in three words each.
+    /// The agent tells under which name it gives its socket, and where each node of the job is reached, in
+    /// three words each.
     ///
     /// # Panics
     /// If there are more than [`MAX_NODES`].
-    pub fn open(&self, descriptor: i32, addresses: &[[u64; 3]]) {
+    pub fn open(&self, name: [u64; 2], addresses: &[[u64; 3]]) {
         assert!(addresses.len() <= MAX_NODES);
         for (at, word) in addresses.iter().flatten().enumerate() {
             self.word(ADDRESSES + at * 8).store(*word, Ordering::Relaxed);
         }
+        self.word(STATE + 8).store(name[0], Ordering::Relaxed);
+        self.word(STATE + 16).store(name[1], Ordering::Relaxed);
         // Release: pairs with the load in `state`.
-        self.word(STATE).store(OPEN + descriptor as u64, Ordering::Release);
+        self.word(STATE).store(OPEN, Ordering::Release);
     }
 
     /// The agent says that there is none.
@@ -73,7 +76,7 @@ impl<'a, M: Words> Datagrams<'a, M> {
         match self.word(STATE).load(Ordering::Acquire) {
             0 => SocketState::Unknown,
             NONE => SocketState::None,
-            open => SocketState::Open((open - OPEN) as i32),
+            _ => SocketState::Open([8, 16].map(|at| self.word(STATE + at).load(Ordering::Relaxed))),
         }
     }
 
@@ -105,8 +108,8 @@ impl<'a, M: Words> Datagrams<'a, M> {
         if self.word(READER).compare_exchange(me, 0, Ordering::Relaxed, Ordering::Relaxed).is_err() {
             return false;
         }
-        // Pairs with the one in `begin_waiting`: a rank that begins to wait sees that there is no reader, or this
-        // rank sees that it waits.
+        // Pairs with the one in `begin_waiting`: a rank that begins to wait sees that there is no reader, or
+        // this rank sees that it waits.
         fence(Ordering::SeqCst);
         self.word(WAITING).load(Ordering::Relaxed) > 0
     }
@@ -136,8 +139,8 @@ mod tests {
         datagrams.open_none();
         assert_eq!(datagrams.state(), SocketState::None);
         let addresses: Vec<[u64; 3]> = (0..MAX_NODES as u64).map(|node| [node, !node, node << 40]).collect();
-        datagrams.open(0, &addresses);
-        assert_eq!(datagrams.state(), SocketState::Open(0));
+        datagrams.open([3, u64::MAX], &addresses);
+        assert_eq!(datagrams.state(), SocketState::Open([3, u64::MAX]));
         assert!((0..MAX_NODES).all(|node| datagrams.address(node) == addresses[node]));
         assert_eq!((datagrams.next_number(), datagrams.next_number()), (0, 1));
     }

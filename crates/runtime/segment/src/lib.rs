@@ -5,8 +5,8 @@
 //! them with an epoch, and recycles them when every reader has said that it has left. Barriers are counted
 //! apart from that ([`board::barrier`]); schedules have [flags and counters](flags) in a block of their own.
 //! Where a communicator spans nodes, its members post what they call for the node's agent
-//! ([`board::call_queue`]); or they carry small collectives themselves, with what nodes have told each other in
-//! [`statements`], over a socket that [`datagrams`] tells of.
+//! ([`board::call_queue`]); or they carry small collectives themselves, with what nodes have told each other
+//! in [`statements`], over a socket that [`datagrams`] tells of.
 //!
 //! Messages between two processes go through rings ([`channel`]), and [`mailbox`] passes bytes from one
 //! process to one other, apart from any communicator. Where a process may not read another one's memory, a

@@ -1,5 +1,5 @@
-//! Statements of nodes, and the socket that ranks take turns in reading, under loom: every interleaving of a few
-//! ranks, every reordering the memory model allows.
+//! Statements of nodes, and the socket that ranks take turns in reading, under loom: every interleaving of a
+//! few ranks, every reordering the memory model allows.
 //!
 //! Run as `board_model.rs`. Each rule has a twin test in which it is left out, and loom must find the error.
 #![cfg(loom)]
@@ -61,8 +61,8 @@ fn read(all: &Statements<Memory>, number: u64) -> Option<u8> {
     is_there.then_some(data[0])
 }
 
-/// Two processes write down what node 1 says in collective 5 and in the one that takes its place, the second one
-/// late. `write_late` is how it writes.
+/// Two processes write down what node 1 says in collective 5 and in the one that takes its place, the second
+/// one late. `write_late` is how it writes.
 fn a_late_writer(write_late: impl Fn(&Statements<Memory>) + Send + Sync + 'static) -> bool {
     let verdict = Verdict::default();
     let seen = verdict.clone();
@@ -135,8 +135,8 @@ fn counting_without_publishing_shows_no_deposits() {
     assert!(!the_last_of_three(count));
 }
 
-/// Two ranks carry out two collectives, of which the second one takes the place of the first. `leave` says that
-/// a rank has finished one.
+/// Two ranks carry out two collectives, of which the second one takes the place of the first. `leave` says
+/// that a rank has finished one.
 fn two_in_one_place(leave: impl Fn(&Statements<Memory>, u64) + Send + Sync + 'static) -> bool {
     let verdict = Verdict::default();
     let seen = verdict.clone();
@@ -178,8 +178,8 @@ fn a_place_that_is_used_again_too_early_has_wrong_data() {
     assert!(!is_right);
 }
 
-/// The first rank reads, takes what has come for both, and stops reading; the second one waits. `begin` is what it
-/// does first. `true` in the word: it has been woken, or reads itself.
+/// The first rank reads, takes what has come for both, and stops reading; the second one waits. `begin` is
+/// what it does first. `true` in the word: it has been woken, or reads itself.
 fn the_reader_goes(begins_to_wait: bool) {
     every_interleaving(
         2,

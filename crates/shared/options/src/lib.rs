@@ -177,10 +177,10 @@ options! {
     NODES { name: "nodes", env: "EVENKEEL_NODES", default: "library", values: "library|agents" }
 
     /// Whether ranks carry small collectives between nodes themselves (`--nodes agents`): barriers, and
-    /// broadcasts, reductions and allreduces of at most 256 bytes, on communicators of all ranks. They travel in
-    /// sealed datagrams (UDP, on the port of the agent), and the agents repair what the network loses. `auto`:
-    /// if barriers are strict, one thread calls MPI, there are at most 32 nodes, and agents use TLS. `off`: the
-    /// agents carry all collectives.
+    /// broadcasts, reductions and allreduces of at most 256 bytes, on communicators of all ranks. They travel
+    /// in sealed datagrams (UDP, on the port of the agent), and the agents repair what the network loses.
+    /// `auto`: if barriers are strict, one thread calls MPI, there are at most 32 nodes, and agents use TLS.
+    /// `off`: the agents carry all collectives.
     DIRECT { name: "direct", env: "EVENKEEL_DIRECT", default: "auto", values: "auto|off" }
 
     /// What carries the agents' messages between nodes (`--nodes agents`). `tls`: TCP, encrypted, and only

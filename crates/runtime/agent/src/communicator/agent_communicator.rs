@@ -128,7 +128,8 @@ impl AgentCommunicator {
         }
     }
 
-    /// A rank here waits for long in a collective that ranks carry themselves. Adds what is to be sent to `out`.
+    /// A rank here waits for long in a collective that ranks carry themselves. Adds what is to be sent to
+    /// `out`.
     pub fn ask(&mut self, number: u64, description: u32, out: &mut Vec<AddressedMessage>) {
         if let Some(answers) = &mut self.answers {
             answers.ask(number, description, &mut self.outgoing);

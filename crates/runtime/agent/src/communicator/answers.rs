@@ -1,5 +1,5 @@
-//! What the agent does for collectives that ranks carry themselves: nothing, until a rank waits for long. Then
-//! the agents ask each other what their nodes have said, over a network that loses nothing.
+//! What the agent does for collectives that ranks carry themselves: nothing, until a rank waits for long.
+//! Then the agents ask each other what their nodes have said, over a network that loses nothing.
 
 use crate::message::{Content, OutgoingMessage};
 use bytes::Bytes;

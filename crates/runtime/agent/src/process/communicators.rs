@@ -81,7 +81,8 @@ impl Communicators {
         }
     }
 
-    /// A rank here waits for long in a collective that ranks carry themselves. Adds what is to be sent to `out`.
+    /// A rank here waits for long in a collective that ranks carry themselves. Adds what is to be sent to
+    /// `out`.
     pub fn ask(&mut self, id: u64, number: u64, description: u32, out: &mut Vec<AddressedMessage>) {
         if let Some(communicator) = self.find(id) {
             communicator.ask(number, description, out);

@@ -4,6 +4,7 @@
 //! from what all have told.
 
 use crate::error::AgentError;
+use evenkeel_datagram::HandOver;
 use evenkeel_engine::job::agent_commands::{AgentInfo, FabricAddresses, NodeSetup};
 use evenkeel_engine::job::direct_link::address_to_words;
 use evenkeel_engine::job::node::Node;
@@ -12,18 +13,20 @@ use evenkeel_fabric::ucx::{self, UcxWire};
 use evenkeel_fabric::{Event, NodeId, SleepingWire, Wire};
 use evenkeel_options as options;
 use evenkeel_secret::JobSecret;
-use evenkeel_segment::cross_memory;
 use evenkeel_segment::datagrams::Datagrams;
 use std::ffi::OsStr;
 use std::net::SocketAddr;
 use std::ops::RangeInclusive;
-use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::os::fd::{OwnedFd, RawFd};
 use std::path::Path;
+use std::time::Duration;
 
 /// Bytes that other nodes may write into by themselves. Agents use messages only, and UCX needs some memory.
 const EXPOSED_BYTES: usize = 4096;
 /// How many connections UCX is told to expect.
 const EXPECTED_NODES: usize = 8;
+/// How long the agent waits for ranks to take the socket for datagrams.
+const HAND_OVER_PATIENCE: Duration = Duration::from_secs(2);
 /// Where the kernel lists devices for RDMA.
 const RDMA_DEVICES: &str = "/sys/class/infiniband";
 /// UCX's setting that leaves out TCP: its listener obeys every process that can connect to it.
@@ -101,6 +104,18 @@ impl OpenedFabrics {
     }
 }
 
+/// A socket for datagrams at the address where the other nodes reach this one, where they are reached, and
+/// the means to give it to the ranks.
+fn datagram_socket(wire: &TlsWire) -> Option<(OwnedFd, Vec<[u64; 3]>, HandOver)> {
+    let own = wire.reached_at()?;
+    let addresses: Vec<SocketAddr> = wire.addresses().map(|peer| peer.unwrap_or(own)).collect();
+    let is_one_family = addresses.iter().all(|address| address.is_ipv4() == own.is_ipv4());
+    is_one_family.then_some(())?;
+    let socket = evenkeel_datagram::bind(own).ok()?;
+    let words = |address: &SocketAddr| address_to_words(&(*address).into());
+    Some((socket, addresses.iter().map(words).collect(), HandOver::new().ok()?))
+}
+
 /// All nodes' addresses in a fabric; None if one of them has none.
 fn all(nodes: &[AgentInfo], of: impl Fn(&AgentInfo) -> &Vec<u8>) -> Option<Vec<Vec<u8>>> {
     nodes.iter().map(|node| Some(of(node)).filter(|address| !address.is_empty()).cloned()).collect()
@@ -130,29 +145,17 @@ impl Network {
         }
     }
 
-    /// Opens the socket over which the ranks here send datagrams, and tells them of it. Without TLS, or if the
-    /// nodes reach each other at different addresses, there is none.
-    pub fn open_datagrams(&self, world: &Node, is_wanted: bool) -> Option<OwnedFd> {
+    /// Opens the socket over which the ranks here send datagrams, and gives it to them. Without TLS, or if
+    /// the nodes reach each other at different addresses, there is none.
+    pub fn give_datagram_socket(&self, world: &Node, is_wanted: bool) {
         let datagrams = Datagrams::new(&world.segment);
-        let socket = match self {
-            Network::Tls(wire) if is_wanted => wire.reached_at().and_then(|own| {
-                let addresses: Vec<SocketAddr> = wire.addresses().map(|peer| peer.unwrap_or(own)).collect();
-                let is_one_family = addresses.iter().all(|address| address.is_ipv4() == own.is_ipv4());
-                is_one_family.then_some(())?;
-                let socket = evenkeel_datagram::bind(own).ok()?;
-                let words = |address: &SocketAddr| address_to_words(&(*address).into());
-                Some((socket, addresses.iter().map(words).collect::<Vec<_>>()))
-            }),
+        let opened = match self {
+            Network::Tls(wire) if is_wanted => datagram_socket(wire),
             _ => None,
         };
-        match &socket {
-            Some((socket, addresses)) => {
-                cross_memory::allow_readers(); // ranks take the socket
-                datagrams.open(socket.as_raw_fd(), addresses);
-            }
-            None => datagrams.open_none(),
-        }
-        socket.map(|(socket, _)| socket)
+        let Some((socket, addresses, hand_over)) = opened else { return datagrams.open_none() };
+        datagrams.open(hand_over.name(), &addresses);
+        hand_over.give(&socket, world.neighbours.len(), HAND_OVER_PATIENCE);
     }
 
     /// See [`Wire::poll`].

@@ -241,7 +241,9 @@ impl Process {
         };
         let mut is_of_this = false;
         link.receive(|from, frame| {
-            let (Frame::Statement { communicator, .. } | Frame::Credit { communicator, .. }) = *frame else { return };
+            let (Frame::Statement { communicator, .. } | Frame::Credit { communicator, .. }) = *frame else {
+                return;
+            };
             if spanning.id() == communicator {
                 accept(spanning, from, frame);
                 is_of_this = true;

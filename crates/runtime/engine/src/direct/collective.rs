@@ -1,4 +1,5 @@
-//! One rank's part in a direct collective, without any waiting: what it says, and whether it has what it needs.
+//! One rank's part in a direct collective, without any waiting: what it says, and whether it has what it
+//! needs.
 
 use super::answer::{Aligned, combine, result};
 use super::description::Description;

@@ -58,8 +58,8 @@ impl Description {
         self.kind != CollectiveKind::Reduce
     }
 
-    /// Whether each node tells the others its part, and all compute the result: between two nodes that takes as
-    /// many datagrams as a hub, and half as long.
+    /// Whether each node tells the others its part, and all compute the result: between two nodes that takes
+    /// as many datagrams as a hub, and half as long.
     pub fn is_exchange(self, nodes: usize) -> bool {
         self.synchronizes() && nodes == 2
     }

@@ -1,5 +1,5 @@
-//! Direct collectives: small collectives across nodes that the ranks carry themselves, over datagrams, without
-//! the agent.
+//! Direct collectives: small collectives across nodes that the ranks carry themselves, over datagrams,
+//! without the agent.
 //!
 //! The node of the root is the hub. Every other node tells it what its ranks contribute together, in one
 //! datagram that the last of them sends; the hub tells the others the result, in one datagram for each. The
@@ -18,8 +18,8 @@
 //! once, and no node passes on what is meant for another. What comes is taken by whichever rank waits, and
 //! stays in the socket while none does.
 //!
-//! Datagrams may be lost. A rank that waits for long asks its agent, and the agents tell each other what their
-//! nodes have said ([`answer`]).
+//! Datagrams may be lost. A rank that waits for long asks its agent, and the agents tell each other what
+//! their nodes have said ([`answer`]).
 //!
 //! May use: the communicator's part on this node, statements, datagrams. Must never: need the agent while
 //! nothing is lost.

@@ -35,8 +35,8 @@ pub struct DirectPart {
     pub(crate) parts: Mutex<Vec<Aligned>>,
 }
 
-/// Returns the layout of the statements of a communicator that ranks of all nodes carry; `None` if they cannot.
-/// The same on all ranks.
+/// Returns the layout of the statements of a communicator that ranks of all nodes carry; `None` if they
+/// cannot. The same on all ranks.
 ///
 /// All ranks of the job have to be members: whichever rank reads the node's datagrams must know where to put
 /// them.

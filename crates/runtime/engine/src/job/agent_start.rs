@@ -138,8 +138,8 @@ impl AgentStart {
         Ok(bytes)
     }
 
-    /// Receives the infos of all agents, in the order of the nodes. Returns what this rank is connected to: 0 if
-    /// it is not connected to its agent.
+    /// Receives the infos of all agents, in the order of the nodes. Returns what this rank is connected to: 0
+    /// if it is not connected to its agent.
     pub fn join(&mut self, node: &Node, infos: &[[u8; AGENT_INFO_BYTES]]) -> u8 {
         let Some(infos) = infos.iter().map(read_info).collect::<Option<Vec<LeaderInfo>>>() else {
             return 0;
@@ -155,8 +155,7 @@ impl AgentStart {
         let Ok(pipe) = open_pipe(&path) else { return 0 };
         self.pipe = None;
         let hosts = infos.iter().map(|info| info.host.clone()).collect();
-        let pid = mine.pid;
-        let agent = Neighbour::new(usize::MAX, pid);
+        let agent = Neighbour::new(usize::MAX, mine.pid);
         let share_cores = share_cores(&infos);
         let nodes = infos.len();
         let mut link = AgentLink::new(self.node_of.clone(), hosts, share_cores, agent, pipe);
@@ -177,7 +176,7 @@ impl AgentStart {
         if self.wants_direct {
             let ranks = if share_cores { self.node_of.len() } else { node.waiting.ranks };
             let waiting = WaitSettings { ranks, ..node.waiting };
-            let direct = DirectLink::open(&node.segment, pid, secret, number, nodes, waiting);
+            let direct = DirectLink::open(&node.segment, secret, number, nodes, waiting);
             let is_leader = self.is_leader(self.me);
             link.direct = direct.filter(|link| !is_leader || link.probe(&node.segment, number, nodes));
         }

@@ -44,8 +44,8 @@ pub(crate) struct UnknownFrame {
     pub communicator: u64,
 }
 
-/// The socket, and the keys of all nodes. Only programs with one thread in MPI have it, so its locks are always
-/// free.
+/// The socket, and the keys of all nodes. Only programs with one thread in MPI have it, so its locks are
+/// always free.
 pub struct DirectLink {
     socket: DatagramSocket,
     sealer: Sealer,
@@ -61,11 +61,9 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl DirectLink {
-    /// Takes the socket of the agent, process `agent`. `None`, if that is not possible here; the others are
-    /// told.
+    /// Takes the socket that the agent gives. `None`, if that is not possible here; the others are told.
     pub(super) fn open(
         segment: &Segment,
-        agent: u32,
         secret: [u8; SECRET_BYTES],
         node: u32,
         nodes: usize,
@@ -73,15 +71,15 @@ impl DirectLink {
     ) -> Option<DirectLink> {
         let datagrams = Datagrams::new(segment);
         let until = Instant::now() + PATIENCE;
-        let descriptor = loop {
+        let name = loop {
             match datagrams.state() {
-                SocketState::Open(descriptor) => break descriptor,
+                SocketState::Open(name) => break name,
                 SocketState::None => return None,
                 SocketState::Unknown if Instant::now() > until => return None,
                 SocketState::Unknown => std::thread::sleep(PAUSE),
             }
         };
-        let socket = DatagramSocket::take(agent, descriptor).ok()?;
+        let socket = evenkeel_datagram::take(name, PATIENCE).ok()?;
         let addresses: Vec<Address> =
             (0..nodes).map(|node| address_from_words(datagrams.address(node))).collect();
         Some(DirectLink {
@@ -138,7 +136,8 @@ impl DirectLink {
         self.socket.send(&buffer, to);
     }
 
-    /// Takes what has come, without waiting, and gives each frame to `each`. Returns whether anything has come.
+    /// Takes what has come, without waiting, and gives each frame to `each`. Returns whether anything has
+    /// come.
     pub(crate) fn receive(&self, mut each: impl FnMut(u32, &Frame<'_>)) -> bool {
         let taken = self.socket.receive(|bytes| {
             if let Some((from, frame)) = self.sealer.open(bytes) {

@@ -100,8 +100,8 @@ pub(crate) const STRICT: u32 = 8;
 pub(crate) const THREADED: u32 = 16;
 /// It wants agents to carry out collectives between nodes.
 pub(crate) const AGENTS: u32 = 32;
-/// It may carry small collectives between nodes itself: its barriers are never deferred, and it has one thread
-/// in MPI.
+/// It may carry small collectives between nodes itself: its barriers are never deferred, and it has one
+/// thread in MPI.
 pub(crate) const DIRECT: u32 = 64;
 
 /// A number that identifies a boot of a machine.

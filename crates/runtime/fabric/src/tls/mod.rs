@@ -1,9 +1,9 @@
 //! The fabric over TLS 1.3 on TCP, for networks on which other processes can reach a node's port.
 //!
-//! Only nodes that know the [job's secret](evenkeel_secret::JobSecret) are listened to, and what they tell each other is
-//! encrypted. How secrets and addresses get around is not this crate's business. [`open`] takes a port, which
-//! does not listen yet, and gives the [address](UnconnectedWire::address) that the other nodes need.
-//! [`UnconnectedWire::connect`] takes the secret and the addresses of all nodes, and listens where the
+//! Only nodes that know the [job's secret](evenkeel_secret::JobSecret) are listened to, and what they tell
+//! each other is encrypted. How secrets and addresses get around is not this crate's business. [`open`] takes
+//! a port, which does not listen yet, and gives the [address](UnconnectedWire::address) that the other nodes
+//! need. [`UnconnectedWire::connect`] takes the secret and the addresses of all nodes, and listens where the
 //! other nodes connect to.
 //!
 //! A connection begins with a [greeting](greeting) of fixed length, which shows that its sender knows the

@@ -12,9 +12,9 @@
 //!
 //! Collectives are numbered alike on all nodes. Each node makes at most one *statement* in each: what its
 //! ranks contribute together, or what the node at the root tells the others. It comes over a network that may
-//! lose it or bring it twice, and any rank may be the one that has read it and writes it here: a slow rank may
-//! write it when others have written it long ago, and have gone on. So a word of a statement has the number of
-//! its collective beside the data, and only replaces one of an earlier collective.
+//! lose it or bring it twice, and any rank may be the one that has read it and writes it here: a slow rank
+//! may write it when others have written it long ago, and have gone on. So a word of a statement has the
+//! number of its collective beside the data, and only replaces one of an earlier collective.
 //!
 //! A rank begins collective `number` when all ranks of all nodes have finished collective `number - window`.
 //!
