@@ -28,6 +28,9 @@ const FIRST_QUESTION_NS: u64 = 5_000_000;
 /// The longest time between two questions.
 const RAREST_QUESTION_NS: u64 = 100_000_000;
 
+/// For how long a rank looks on at most that does not give its core to others when it yields.
+const UNYIELDING_NS: u64 = 100_000;
+
 /// The turn of a rank that waits for other nodes: whether it is the reader.
 struct Turn<'a> {
     datagrams: Datagrams<'a, Segment>,
@@ -66,6 +69,7 @@ fn look_on_ns(settings: &WaitSettings, expected_ns: u64) -> u64 {
     let long = settings.worth_sleeping_ns();
     match settings.policy {
         WaitPolicy::Auto if expected_ns > long => 0,
+        WaitPolicy::Auto if settings.shares_cores() && !settings.yield_works => UNYIELDING_NS,
         WaitPolicy::Auto => 2 * long,
         WaitPolicy::SpinBlock => WAKE_UP_NS,
         WaitPolicy::Block => 0,
