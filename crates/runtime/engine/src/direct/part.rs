@@ -167,7 +167,7 @@ impl DirectPart {
             Outgoing::ToHub(hub, description, data) => {
                 let (content, length) = content(description, data);
                 let frame = Frame::Statement { communicator, number, content: &content[..length] };
-                link.send(node, &frame, std::iter::once(nodes[hub] as usize));
+                link.send(&node.segment, &frame, std::iter::once(nodes[hub] as usize));
             }
             Outgoing::ToOthers(description, data) => {
                 let (content, length) = content(description, data);
@@ -177,7 +177,9 @@ impl DirectPart {
                     others,
                 );
             }
-            Outgoing::Credit(finished) => link.send(node, &Frame::Credit { communicator, finished }, others),
+            Outgoing::Credit(finished) => {
+                link.send(&node.segment, &Frame::Credit { communicator, finished }, others)
+            }
         }
     }
 

@@ -1,6 +1,5 @@
 //! A rank's way to the other nodes: the socket for datagrams that the ranks of this node share.
 
-use super::node::Node;
 use crate::wait::settings::WaitSettings;
 use evenkeel_datagram::{Address, DatagramSocket, Frame, Sealer};
 use evenkeel_secret::{JobSecret, SECRET_BYTES};
@@ -96,11 +95,7 @@ impl DirectLink {
     pub(super) fn probe(&self, segment: &Segment, me: u32, nodes: usize) -> bool {
         let all = u64::MAX >> (64 - nodes);
         let others = || (0..nodes).filter(|node| *node != me as usize);
-        let send = |heard: u64| {
-            let mut buffer = lock(&self.buffer);
-            self.sealer.seal(Datagrams::new(segment).next_number(), &Frame::Probe { heard }, &mut buffer);
-            self.socket.send(&buffer, others());
-        };
+        let send = |heard: u64| self.send(segment, &Frame::Probe { heard }, others());
         // A node is done when it has heard all others, and all others have heard it.
         let (mut heard, mut heard_by) = (1u64 << me, 1u64 << me);
         let until = Instant::now() + PROBE_PATIENCE;
@@ -130,9 +125,9 @@ impl DirectLink {
     }
 
     /// Sends a frame to nodes of the job.
-    pub(crate) fn send(&self, node: &Node, frame: &Frame<'_>, to: impl Iterator<Item = usize>) {
+    pub(crate) fn send(&self, segment: &Segment, frame: &Frame<'_>, to: impl Iterator<Item = usize>) {
         let mut buffer = lock(&self.buffer);
-        self.sealer.seal(Datagrams::new(&node.segment).next_number(), frame, &mut buffer);
+        self.sealer.seal(Datagrams::new(segment).next_number(), frame, &mut buffer);
         self.socket.send(&buffer, to);
     }
 
