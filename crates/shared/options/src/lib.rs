@@ -170,10 +170,10 @@ options! {
     TABLE { name: "table", env: "EVENKEEL_TABLE", default: "", values: "FILE" }
 
     /// Who carries collectives of communicators that span several nodes. `library`: the MPI library.
-    /// `agents`: evenkeel, with one small process on each node. With
-    /// agents no collective waits for a process that is descheduled on another node. Agents are new, and
-    /// slower than the libraries on quiet machines with one or two ranks per node, so they are not the
-    /// default.
+    /// `agents`: evenkeel, with one small process on each node. With agents no collective waits for a process
+    /// that is descheduled on another node. Ranks carry small collectives themselves (`--direct`). Agents are
+    /// new, and slower than the libraries for long messages on quiet machines with one or two ranks per node,
+    /// so they are not the default.
     NODES { name: "nodes", env: "EVENKEEL_NODES", default: "library", values: "library|agents" }
 
     /// Whether ranks carry small collectives between nodes themselves (`--nodes agents`): barriers, and

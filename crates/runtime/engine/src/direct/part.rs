@@ -172,7 +172,7 @@ impl DirectPart {
             Outgoing::ToOthers(description, data) => {
                 let (content, length) = content(description, data);
                 link.send(
-                    node,
+                    &node.segment,
                     &Frame::Statement { communicator, number, content: &content[..length] },
                     others,
                 );
