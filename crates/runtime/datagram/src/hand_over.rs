@@ -148,7 +148,7 @@ fn send(connection: &OwnedFd, descriptor: &OwnedFd) -> io::Result<()> {
 /// Takes the descriptor that a process of this user gives under this name.
 ///
 /// # Errors
-/// If nobody gives any, or not in time.
+/// If no process gives any, or not in time.
 pub fn take(name: Name, patience: Duration) -> io::Result<OwnedFd> {
     let connection = local_socket()?;
     let (address, length) = address(name);
@@ -206,7 +206,7 @@ mod tests {
     #[test]
     fn who_does_not_come_is_not_waited_for() {
         let hand_over = HandOver::new().unwrap();
-        assert!(take([1, 2], PATIENCE).is_err(), "nobody has this name");
+        assert!(take([1, 2], PATIENCE).is_err(), "no process has this name");
         let (reader, _writer) = std::io::pipe().unwrap();
         hand_over.give(&reader.into(), 1, Duration::from_millis(10));
     }

@@ -33,7 +33,7 @@ enum LeftOut {
     ComparingTags,
     /// Nodes do not wait until the others have finished what they are about to replace.
     Credits,
-    /// Nobody asks for what has been lost.
+    /// No agent asks for what has been lost.
     Questions,
 }
 

@@ -25,7 +25,7 @@ fn tag(number: u64) -> u32 {
     (number as u32).wrapping_add(1)
 }
 
-/// How many times a window position is used until words that nobody has written meanwhile are tagged anew.
+/// How many times a window position is used until words that no rank has written meanwhile are tagged anew.
 const MOST_USES: u64 = 1 << 14;
 
 fn tagged(number: u64, value: u32) -> u64 {
