@@ -11,8 +11,8 @@ pub type Name = [u64; 2];
 
 /// Connections that the kernel keeps until they are accepted.
 const BACKLOG: libc::c_int = 1024;
-/// Room for one descriptor in a control message.
-const CONTROL_BYTES: usize = 64;
+/// Room for one descriptor in a control message, in words.
+const CONTROL_WORDS: usize = 8;
 
 /// A local socket at which processes get a descriptor.
 pub struct HandOver {
@@ -107,10 +107,10 @@ fn is_of_this_user(connection: &OwnedFd) -> bool {
 }
 
 /// A message of one byte, with room for a descriptor beside it.
-#[repr(C, align(8))]
+#[derive(Default)]
 struct Message {
     byte: u8,
-    control: [u8; CONTROL_BYTES],
+    control: [u64; CONTROL_WORDS],
 }
 
 impl Message {
@@ -122,14 +122,14 @@ impl Message {
         header.msg_iov = &raw mut piece;
         header.msg_iovlen = 1;
         header.msg_control = self.control.as_mut_ptr().cast();
-        header.msg_controllen = CONTROL_BYTES;
+        header.msg_controllen = CONTROL_WORDS * 8;
         body(&mut header)
     }
 }
 
 fn send(connection: &OwnedFd, descriptor: &OwnedFd) -> io::Result<()> {
     let fd = descriptor.as_raw_fd();
-    let mut message = Message { byte: 0, control: [0; CONTROL_BYTES] };
+    let mut message = Message::default();
     let sent = message.with_header(|header| {
         // SAFETY: the control message and its descriptor lie within the room for it.
         unsafe {
@@ -162,7 +162,7 @@ pub fn take(name: Name, patience: Duration) -> io::Result<OwnedFd> {
     if !is_readable(&connection, Instant::now() + patience) {
         return Err(io::ErrorKind::TimedOut.into());
     }
-    let mut message = Message { byte: 0, control: [0; CONTROL_BYTES] };
+    let mut message = Message::default();
     message.with_header(|header| {
         // SAFETY: the kernel fills in the control message, which is read if it is there.
         unsafe {
