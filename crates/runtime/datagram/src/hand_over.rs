@@ -47,10 +47,16 @@ fn owned(fd: RawFd) -> io::Result<OwnedFd> {
 
 /// Waits until a descriptor is readable. False: it has not become so in time.
 fn is_readable(fd: &OwnedFd, until: Instant) -> bool {
-    let left = until.saturating_duration_since(Instant::now()).as_millis().min(i32::MAX as u128) as i32;
-    let mut watched = libc::pollfd { fd: fd.as_raw_fd(), events: libc::POLLIN, revents: 0 };
-    // SAFETY: one valid entry.
-    unsafe { libc::poll(&mut watched, 1, left) > 0 }
+    loop {
+        let left = until.saturating_duration_since(Instant::now()).as_millis().min(i32::MAX as u128) as i32;
+        let mut watched = libc::pollfd { fd: fd.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+        // SAFETY: one valid entry.
+        let ready = unsafe { libc::poll(&mut watched, 1, left) };
+        // A signal may have come.
+        if ready >= 0 || io::Error::last_os_error().kind() != io::ErrorKind::Interrupted {
+            return ready > 0;
+        }
+    }
 }
 
 impl HandOver {
@@ -82,7 +88,7 @@ impl HandOver {
     pub fn give(self, descriptor: &OwnedFd, processes: usize, patience: Duration) {
         let until = Instant::now() + patience;
         let mut given = 0;
-        while given < processes && is_readable(&self.listener, until) {
+        while given < processes && Instant::now() < until && is_readable(&self.listener, until) {
             // SAFETY: a listening socket of ours; the address of the other end is not wanted.
             let accepted = unsafe {
                 let none = (std::ptr::null_mut(), std::ptr::null_mut());

@@ -59,6 +59,17 @@ struct Datagram {
     said: Said,
 }
 
+/// The first half of what a datagram says.
+fn begun(datagram: &Datagram) -> Datagram {
+    let said = match &datagram.said {
+        Said::Statement { number, content } => {
+            Said::Statement { number: *number, content: content[..content.len() / 8 * 4].to_vec() }
+        }
+        credit => credit.clone(),
+    };
+    Datagram { from: datagram.from, said }
+}
+
 struct Rank {
     /// Its call, and what the call is.
     current: Option<DirectCollective>,
@@ -118,7 +129,9 @@ impl Job {
             let block = blocks.statements(WORLD, &geometry).unwrap();
             let statements = Statements { memory: segment.at(block.offset()), geometry };
             if left_out == LeftOut::Credits {
-                (0..nodes).for_each(|node| statements.raise_credit(node, 1 << 40));
+                for node in 0..nodes {
+                    statements.raise_credit(node, 1 << 40);
+                }
             }
             let rank =
                 |_| Rank { current: None, calls: 0, held: Vec::new(), progress: Progress::AwaitsRanks };
@@ -156,7 +169,9 @@ impl Job {
     fn write_down(&mut self, node: usize, datagram: &Datagram) {
         let statements = &self.nodes[node].statements;
         match &datagram.said {
-            Said::Credit(finished) => statements.raise_credit(datagram.from, *finished),
+            Said::Credit(finished) => {
+                statements.raise_credit(datagram.from, *finished);
+            }
             Said::Statement { number, content } if self.left_out == LeftOut::ComparingTags => {
                 let at = statements.geometry.statement(*number, datagram.from);
                 for (word, four) in content.chunks(4).enumerate() {
@@ -202,6 +217,9 @@ impl Job {
             let datagram = self.nodes[node].socket.remove(0);
             // A rank that holds something is still in its call.
             if self.random.unit() < self.faults.hold {
+                if self.random.unit() < 0.5 {
+                    self.write_down(node, &begun(&datagram)); // it is stopped while it writes
+                }
                 self.nodes[node].ranks[member].held.push(datagram);
             } else {
                 self.write_down(node, &datagram);
@@ -284,6 +302,9 @@ impl Job {
         for other in (0..self.nodes.len()).filter(|other| *other != node) {
             let (here, there) = (&self.nodes[node].statements, &self.nodes[other].statements);
             here.raise_credit(other, there.finished());
+            if here.is_whole(number, other, current.description().bytes) {
+                continue;
+            }
             if let Some((description, data)) = answer(there, number, other, node) {
                 let content = [&description.to_word().to_le_bytes(), &data.0[..description.bytes]].concat();
                 accept_statement(here, node, other, number, &content);

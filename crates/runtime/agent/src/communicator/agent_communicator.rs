@@ -97,13 +97,16 @@ impl AgentCommunicator {
                 }
             }
             Content::Begun(stream, count) => self.receive_report(from, stream, count),
-            Content::Revoked => self.blocking.member.revoke(),
+            Content::Revoked => self.note_revoked(),
             Content::Question(number) => {
                 self.with_answers(from, |answers, from, out| answers.answer(from, number, out))
             }
             Content::Credit(finished) => {
-                self.with_answers(from, |answers, from, _| answers.receive_credit(from, finished));
-                self.blocking.member.wake();
+                let mut is_news = false;
+                self.with_answers(from, |answers, from, _| is_news = answers.receive_credit(from, finished));
+                if is_news {
+                    self.blocking.member.wake();
+                }
             }
             Content::Statement { number, data } => {
                 self.with_answers(from, |answers, from, _| answers.receive_statement(from, number, &data));
@@ -202,10 +205,15 @@ impl AgentCommunicator {
 
     /// A rank here has revoked it: tells the others here, and adds what is to be sent to `out`.
     pub fn revoke(&mut self, out: &mut Vec<AddressedMessage>) {
-        self.blocking.member.revoke();
+        self.note_revoked();
         let others = (0..self.nodes.len()).filter(|to| *to != self.node);
         self.outgoing.extend(others.map(|to| OutgoingMessage { to, content: Content::Revoked }));
         self.address_outgoing(out);
+    }
+
+    fn note_revoked(&mut self) {
+        self.blocking.member.revoke();
+        self.answers.iter_mut().for_each(Answers::revoke);
     }
 
     /// Wakes the ranks here that sleep for what has been done. To be called when everything for other

@@ -10,7 +10,13 @@ use evenkeel_engine::job::agent_commands::NewCommunicator;
 use evenkeel_engine::job::node::Node;
 use evenkeel_segment::Mapped;
 use evenkeel_segment::block::Block;
-use evenkeel_segment::statements::{StatementGeometry, Statements};
+use evenkeel_segment::statements::{DATA_BYTES, StatementGeometry, Statements};
+use std::time::{Duration, Instant};
+
+/// All ranks of a node that wait ask for the same. After a question the next one about the same collective is
+/// passed on after this time, which doubles with each of them, up to the longest.
+const SHORTEST_SILENCE: Duration = Duration::from_millis(4);
+const LONGEST_SILENCE: Duration = Duration::from_millis(90);
 
 /// What the nodes of one communicator have said, as its agent sees it.
 pub struct Answers {
@@ -21,6 +27,11 @@ pub struct Answers {
     here: usize,
     /// The latest collective about which a rank here has asked.
     asked: Option<u64>,
+    /// No further question about it is passed on before this time, and for how long after the next one.
+    silent_until: Instant,
+    silence: Duration,
+    /// The communicator has been revoked, so nothing is waited for any more.
+    is_revoked: bool,
 }
 
 impl Answers {
@@ -39,6 +50,9 @@ impl Answers {
             block,
             here: new.this_node as usize,
             asked: None,
+            silent_until: Instant::now(),
+            silence: SHORTEST_SILENCE,
+            is_revoked: false,
         }))
     }
 
@@ -49,10 +63,18 @@ impl Answers {
 
     /// A rank here waits for long in a collective: asks the nodes from which it lacks something.
     pub fn ask(&mut self, number: u64, description: u32, out: &mut Vec<OutgoingMessage>) {
-        self.asked = self.asked.max(Some(number));
+        let now = Instant::now();
+        if self.asked < Some(number) {
+            (self.asked, self.silence) = (Some(number), SHORTEST_SILENCE);
+        } else if now < self.silent_until {
+            return;
+        }
+        self.silent_until = now + self.silence;
+        self.silence = (self.silence * 2).min(LONGEST_SILENCE);
         let (description, nodes) = (Description::from_word(description), self.statements.geometry.nodes);
         let lacks = |node: &usize| {
-            let is_silent = self.statements.described(number, *node).is_none();
+            // A rank may have been stopped while it wrote down what the node has said.
+            let is_silent = !self.statements.is_whole(number, *node, description.bytes.min(DATA_BYTES));
             let is_full = !self.statements.has_credit(number, *node);
             is_full || description.tells(*node, self.here, nodes) && is_silent
         };
@@ -60,11 +82,15 @@ impl Answers {
         out.extend(self.others().filter(lacks).map(question));
     }
 
-    /// Another node asks what this one has said in a collective.
+    /// Another node asks what this one has said in a collective. Where one datagram is lost, later ones may be,
+    /// too: it is told all that has been said from there on.
     pub fn answer(&self, from: usize, number: u64, out: &mut Vec<OutgoingMessage>) {
         let credit = Content::Credit(self.statements.finished());
         out.push(OutgoingMessage { to: from, content: credit });
-        if let Some((description, data)) = answer(&self.statements, number, self.here, from) {
+        for number in number..number.saturating_add(self.statements.geometry.window) {
+            let Some((description, data)) = answer(&self.statements, number, self.here, from) else {
+                continue;
+            };
             let word = description.to_word().to_le_bytes();
             let data: Bytes = [&word, &data.0[..description.bytes.next_multiple_of(4)]].concat().into();
             out.push(OutgoingMessage { to: from, content: Content::Statement { number, data } });
@@ -76,9 +102,14 @@ impl Answers {
         accept_statement(&self.statements, self.here, from, number, content);
     }
 
-    /// Another node has told how many collectives its ranks have finished.
-    pub fn receive_credit(&self, from: usize, finished: u64) {
-        self.statements.raise_credit(from, finished);
+    /// Another node has told how many collectives its ranks have finished. Whether that is news.
+    pub fn receive_credit(&self, from: usize, finished: u64) -> bool {
+        self.statements.raise_credit(from, finished)
+    }
+
+    /// The communicator has been revoked.
+    pub fn revoke(&mut self) {
+        self.is_revoked = true;
     }
 
     /// The last rank here has freed the communicator: tells the other nodes that it lacks nothing.
@@ -90,12 +121,12 @@ impl Answers {
     /// Whether no node lacks anything that was said here, once all ranks here have freed the communicator.
     pub fn are_heard(&self) -> bool {
         let finished = self.statements.finished();
-        self.others().all(|node| self.statements.credit(node) >= finished)
+        self.is_revoked || self.others().all(|node| self.statements.credit(node) >= finished)
     }
 
     /// Whether ranks here wait for other nodes, and have said so.
     pub fn are_awaited(&self) -> bool {
-        self.asked.is_some_and(|number| self.statements.finished() <= number)
+        !self.is_revoked && self.asked.is_some_and(|number| self.statements.finished() <= number)
     }
 
     /// Drops the agent's reference.

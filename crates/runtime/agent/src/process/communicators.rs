@@ -107,7 +107,9 @@ impl Communicators {
         if let Some(communicator) = self.find(id) {
             return communicator.receive(from, content, out);
         }
-        if !self.over.contains(&id) {
+        // A question is repeated as long as it is not answered, so it need not be kept.
+        let is_question = matches!(content, Content::Question(_));
+        if !is_question && !self.over.contains(&id) {
             self.unclaimed_bytes += kept_bytes(&content);
             if self.unclaimed_bytes > MAX_UNCLAIMED_BYTES {
                 return Err(AgentError::TooMuchUnclaimed(self.unclaimed_bytes));

@@ -25,6 +25,8 @@ use std::sync::PoisonError;
 
 /// After this long a rank asks its agent whether something has been lost.
 const FIRST_QUESTION_NS: u64 = 5_000_000;
+/// How long the agents' answer takes, about.
+const ANSWER_NS: u64 = 1_000_000;
 /// The longest time between two questions.
 const RAREST_QUESTION_NS: u64 = 100_000_000;
 
@@ -174,6 +176,7 @@ impl Process {
         let look_on_ns = look_on_ns(&link.waiting, spanning.expected_ns(call.kind()));
         let (mut has_slept, mut looks) = (false, 0u32);
         let (mut next_question_ns, mut question_step_ns) = (FIRST_QUESTION_NS, FIRST_QUESTION_NS);
+        let mut has_just_asked = false;
         loop {
             if self.requests.pending() > 0 {
                 self.requests.progress();
@@ -188,6 +191,9 @@ impl Process {
             if part.is_revoked() {
                 return Err(Revoked);
             }
+            if progress == Progress::AwaitsRanks && turn.end() {
+                self.registry.wake_direct();
+            }
             looks += 1;
             let waited_ns = node.clock().ns_since(began);
             // While the host library finds something to do, it has to be called again soon.
@@ -200,7 +206,14 @@ impl Process {
                 }
             } else {
                 has_slept = true;
+                // An answer of the agents does not wake the reader.
+                let answered_ns = if std::mem::take(&mut has_just_asked) { ANSWER_NS } else { u64::MAX };
+                let asks_in_ns = match progress {
+                    Progress::AwaitsNodes => next_question_ns.saturating_sub(waited_ns).max(ANSWER_NS),
+                    _ => u64::MAX,
+                };
                 let nap_ns = chores.nap_ns(waited_ns, self.requests.pending() > 0);
+                let nap_ns = nap_ns.min(answered_ns).min(asks_in_ns);
                 if progress == Progress::AwaitsNodes && turn.is_reader() {
                     link.sleep(nap_ns);
                 } else {
@@ -208,9 +221,11 @@ impl Process {
                         progress = operation.poll();
                         progress == Progress::Done || (progress == Progress::AwaitsNodes && turn.is_reader())
                     };
+                    let asleep_since = node.clock().now();
                     shared.board.sleep_unless(shared.board.fencing, nap_ns, happened);
-                    // The reader may have been stopped. What has come is there for anyone who takes it.
-                    if progress == Progress::AwaitsNodes && !turn.is_reader() {
+                    // The reader may have been stopped. What has come is there for any rank that takes it.
+                    let is_in_vain = node.clock().ns_since(asleep_since) >= nap_ns;
+                    if is_in_vain && progress == Progress::AwaitsNodes && !turn.is_reader() {
                         self.receive_datagrams(spanning, link);
                     }
                 }
@@ -222,6 +237,7 @@ impl Process {
                     question_step_ns = (question_step_ns * 2).min(RAREST_QUESTION_NS);
                     next_question_ns = waited_ns + question_step_ns;
                     operation.ask_agent();
+                    has_just_asked = true;
                 }
             }
         }
@@ -272,7 +288,7 @@ impl Operation<'_> {
     #[cold]
     fn ask_agent(&self) {
         if let Some(agent) = self.node.agent() {
-            agent.send(&AgentCommand::Ask {
+            agent.send_if_room(&AgentCommand::Ask {
                 id: self.spanning.id(),
                 number: self.collective.number(),
                 description: self.collective.description().to_word(),

@@ -190,7 +190,9 @@ impl DirectPart {
             Frame::Statement { number, content, .. } => {
                 accept_statement(&self.statements, self.here, from, number, content);
             }
-            Frame::Credit { finished, .. } => self.statements.raise_credit(from, finished),
+            Frame::Credit { finished, .. } => {
+                self.statements.raise_credit(from, finished);
+            }
             Frame::Probe { .. } => {}
         }
     }
@@ -215,7 +217,9 @@ pub fn accept_statement<M: Words>(
         // All its ranks have begun this collective, so they have finished those before it.
         statements.raise_credit(from, number);
         if description.synchronizes() && from == description.hub {
-            (0..statements.geometry.nodes).for_each(|node| statements.raise_credit(node, number));
+            for node in 0..statements.geometry.nodes {
+                statements.raise_credit(node, number);
+            }
         }
     }
     statements.state(number, from, word, data);

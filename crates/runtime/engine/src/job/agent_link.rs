@@ -75,6 +75,13 @@ impl AgentLink {
         }
     }
 
+    /// Writes a command to the agent's pipe if there is room; otherwise it is lost.
+    pub(crate) fn send_if_room(&self, command: &AgentCommand) {
+        let frame = command.frame();
+        debug_assert!(frame.len() <= PIPE_BUF, "it is written whole or not at all");
+        let _ = (&self.pipe).write(&frame);
+    }
+
     /// Wakes the agent.
     #[cold]
     pub(crate) fn notify(&self) {

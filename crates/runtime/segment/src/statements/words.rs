@@ -71,9 +71,9 @@ impl<M: Words> Statements<M> {
         self.word(self.geometry.credit(node)).load(Ordering::Relaxed) // a number, about another node
     }
 
-    /// A node has told how many collectives its ranks have finished.
-    pub fn raise_credit(&self, node: usize, finished: u64) {
-        self.word(self.geometry.credit(node)).fetch_max(finished, Ordering::Relaxed);
+    /// A node has told how many collectives its ranks have finished. Whether that is news.
+    pub fn raise_credit(&self, node: usize, finished: u64) -> bool {
+        self.word(self.geometry.credit(node)).fetch_max(finished, Ordering::Relaxed) < finished
     }
 
     /// Claims to tell the other nodes that the ranks here have finished so many collectives, if they have
@@ -163,19 +163,26 @@ impl<M: Words> Statements<M> {
         }
     }
 
-    /// Ranks are two windows apart at most, so a tag that is a little larger is that of a later collective.
+    /// Whether all of a node's statement has come.
+    pub fn is_whole(&self, number: u64, node: usize, bytes: usize) -> bool {
+        self.described(number, node).is_some() && self.read(number, node, bytes, &mut [0; DATA_BYTES])
+    }
+
+    /// No tag is older than [`MOST_USES`] uses of its place, so the tags of one half of the range are later, and
+    /// those of the other half earlier, however late this process writes.
     fn replace_older(&self, word: &AtomicU64, number: u64, value: u32) {
         let mut seen = word.load(Ordering::Relaxed);
         loop {
             let ahead = ((seen >> 32) as u32).wrapping_sub(tag(number));
-            if u64::from(ahead) <= 4 * self.geometry.window {
+            if ahead < 1 << 31 {
                 return;
             }
-            // Relaxed: each word says by itself what it is about.
+            // Release: pairs with the loads in `described` and `read`, so that a rank that goes on knows of what
+            // others have done before. Each word says by itself what it is about.
             match word.compare_exchange_weak(
                 seen,
                 tagged(number, value),
-                Ordering::Relaxed,
+                Ordering::Release,
                 Ordering::Relaxed,
             ) {
                 Ok(_) => return,
@@ -186,14 +193,15 @@ impl<M: Words> Statements<M> {
 
     /// The description in a node's statement, if it has come; its data may still be missing.
     pub fn described(&self, number: u64, node: usize) -> Option<u32> {
-        value_of(self.word(self.geometry.statement(number, node)).load(Ordering::Relaxed), number)
+        // Acquire: pairs with the exchange in `replace_older`.
+        value_of(self.word(self.geometry.statement(number, node)).load(Ordering::Acquire), number)
     }
 
     /// Reads `bytes` of data of a node's statement. False: it has not come yet.
     pub fn read(&self, number: u64, node: usize, bytes: usize, data: &mut Data) -> bool {
         let at = self.geometry.statement(number, node);
         for (word, four) in data[..bytes.next_multiple_of(4)].chunks_exact_mut(4).enumerate() {
-            let word = self.word(at + (1 + word) * 8).load(Ordering::Relaxed);
+            let word = self.word(at + (1 + word) * 8).load(Ordering::Acquire); // as in `described`
             let Some(value) = value_of(word, number) else { return false };
             four.copy_from_slice(&value.to_le_bytes());
         }
@@ -256,11 +264,18 @@ mod tests {
             let segment = Segment::create(64 << 20, 1).unwrap();
             let all = statements(&segment, 1, 2);
             // As if all before had been carried out.
-            (first.saturating_sub(64)..first).for_each(|number| all.tag_all(number));
+            for number in first.saturating_sub(64)..first {
+                let words = (0..2).flat_map(|node| (0..WORDS).map(move |word| (node, word * 8)));
+                words.for_each(|(node, at)| {
+                    let at = all.geometry.statement(number, node) + at;
+                    all.memory.word(at).store(tagged(number, 0), Ordering::Relaxed);
+                });
+            }
             for number in first..first + 2000 {
                 all.state(number, 1, number as u32, &number.to_le_bytes());
                 if let Some(earlier) = number.checked_sub(64) {
                     all.state(earlier, 1, 9, &[9; 8]);
+                    all.state(number.saturating_sub(64 * 9), 1, 9, &[9; 8]);
                 }
                 assert_eq!(all.described(number, 1), Some(number as u32));
                 assert!(all.read(number, 1, 8, &mut data) && data[..8] == number.to_le_bytes());
