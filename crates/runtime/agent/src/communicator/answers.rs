@@ -82,8 +82,8 @@ impl Answers {
         out.extend(self.others().filter(lacks).map(question));
     }
 
-    /// Another node asks what this one has said in a collective. Where one datagram is lost, later ones may be,
-    /// too: it is told all that has been said from there on.
+    /// Another node asks what this one has said in a collective. Where one datagram is lost, later ones may
+    /// be, too: it is told all that has been said from there on.
     pub fn answer(&self, from: usize, number: u64, out: &mut Vec<OutgoingMessage>) {
         let credit = Content::Credit(self.statements.finished());
         out.push(OutgoingMessage { to: from, content: credit });

@@ -168,8 +168,8 @@ impl<M: Words> Statements<M> {
         self.described(number, node).is_some() && self.read(number, node, bytes, &mut [0; DATA_BYTES])
     }
 
-    /// No tag is older than [`MOST_USES`] uses of its place, so the tags of one half of the range are later, and
-    /// those of the other half earlier, however late this process writes.
+    /// No tag is older than [`MOST_USES`] uses of its place, so the tags of one half of the range are later,
+    /// and those of the other half earlier, however late this process writes.
     fn replace_older(&self, word: &AtomicU64, number: u64, value: u32) {
         let mut seen = word.load(Ordering::Relaxed);
         loop {
@@ -177,8 +177,8 @@ impl<M: Words> Statements<M> {
             if ahead < 1 << 31 {
                 return;
             }
-            // Release: pairs with the loads in `described` and `read`, so that a rank that goes on knows of what
-            // others have done before. Each word says by itself what it is about.
+            // Release: pairs with the loads in `described` and `read`, so that a rank that goes on knows of
+            // what others have done before. Each word says by itself what it is about.
             match word.compare_exchange_weak(
                 seen,
                 tagged(number, value),
