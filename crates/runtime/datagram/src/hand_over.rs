@@ -37,7 +37,8 @@ fn local_socket() -> io::Result<OwnedFd> {
     owned(fd)
 }
 
-fn owned(fd: RawFd) -> io::Result<OwnedFd> {
+/// The descriptor that a call of the kernel has returned, or the error.
+pub(crate) fn owned(fd: RawFd) -> io::Result<OwnedFd> {
     if fd < 0 {
         return Err(io::Error::last_os_error());
     }
@@ -65,9 +66,8 @@ impl HandOver {
     /// # Errors
     /// If the kernel refuses.
     pub fn new() -> io::Result<HandOver> {
-        let random: [u8; 16] = evenkeel_secret::random()?;
-        let half = |at: usize| u64::from_le_bytes(random[at..at + 8].try_into().expect("eight bytes"));
-        let (listener, name) = (local_socket()?, [half(0), half(8)]);
+        let random = || evenkeel_secret::random().map(u64::from_le_bytes);
+        let (listener, name) = (local_socket()?, [random()?, random()?]);
         let (address, length) = address(name);
         // SAFETY: a socket of ours, and an address of that length.
         let code = unsafe {

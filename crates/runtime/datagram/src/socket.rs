@@ -1,11 +1,12 @@
 //! The socket: sends one datagram to several nodes, and takes several that have come, with one system call
 //! each.
 
+use crate::hand_over::owned;
 use crate::seal::MAX_DATAGRAM_BYTES;
 use std::io;
 use std::mem::MaybeUninit;
-use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::net::SocketAddr;
+use std::os::fd::{AsRawFd, OwnedFd};
 
 /// Datagrams that are taken with one system call.
 const AT_ONCE: usize = 16;
@@ -31,18 +32,6 @@ impl From<SocketAddr> for Address {
             SocketAddr::V6(v6) => ip = v6.ip().octets(),
         }
         Address { port: address.port(), is_v6: address.is_ipv6(), ip }
-    }
-}
-
-impl Address {
-    /// The address as the standard library has it.
-    pub fn socket_address(&self) -> SocketAddr {
-        let v4 = || Ipv4Addr::from(<[u8; 4]>::try_from(&self.ip[..4]).expect("four bytes"));
-        if self.is_v6 {
-            SocketAddr::new(Ipv6Addr::from(self.ip).into(), self.port)
-        } else {
-            SocketAddr::new(v4().into(), self.port)
-        }
     }
 }
 
@@ -95,11 +84,8 @@ pub fn bind(at: SocketAddr) -> io::Result<OwnedFd> {
     let address = KernelAddress::new(&at.into());
     // SAFETY: makes a descriptor, which belongs to the result; the address is a valid one of its length.
     unsafe {
-        let fd = libc::socket(family, kind, 0);
-        if fd < 0 {
-            return Err(io::Error::last_os_error());
-        }
-        let socket = OwnedFd::from_raw_fd(fd);
+        let socket = owned(libc::socket(family, kind, 0))?;
+        let fd = socket.as_raw_fd();
         let (kept, size) = (KEPT_BYTES, size_of::<libc::c_int>() as libc::socklen_t);
         // It is a wish: with less, more datagrams are lost.
         libc::setsockopt(fd, libc::SOL_SOCKET, libc::SO_RCVBUF, (&raw const kept).cast(), size);
@@ -215,6 +201,16 @@ impl DatagramSocket {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::net::{Ipv4Addr, Ipv6Addr};
+
+    fn socket_address(address: Address) -> SocketAddr {
+        let v4 = || Ipv4Addr::from(<[u8; 4]>::try_from(&address.ip[..4]).expect("four bytes"));
+        if address.is_v6 {
+            SocketAddr::new(Ipv6Addr::from(address.ip).into(), address.port)
+        } else {
+            SocketAddr::new(v4().into(), address.port)
+        }
+    }
 
     fn sockets(count: usize) -> Vec<DatagramSocket> {
         let bound: Vec<_> = (0..count).map(|_| bind("127.0.0.1:0".parse().unwrap()).unwrap()).collect();
@@ -236,7 +232,7 @@ mod tests {
     fn an_address_is_the_same_in_both_forms() {
         for text in ["10.1.2.3:4711", "[fd00::1:2]:80"] {
             let address: SocketAddr = text.parse().unwrap();
-            assert_eq!(Address::from(address).socket_address(), address);
+            assert_eq!(socket_address(Address::from(address)), address);
         }
     }
 

@@ -3,7 +3,7 @@
 
 use crate::message::{Content, OutgoingMessage};
 use bytes::Bytes;
-use evenkeel_engine::direct::answer::answer;
+use evenkeel_engine::direct::answer::{self, answer};
 use evenkeel_engine::direct::description::Description;
 use evenkeel_engine::direct::part::accept_statement;
 use evenkeel_engine::job::agent_commands::NewCommunicator;
@@ -91,8 +91,7 @@ impl Answers {
             let Some((description, data)) = answer(&self.statements, number, self.here, from) else {
                 continue;
             };
-            let word = description.to_word().to_le_bytes();
-            let data: Bytes = [&word, &data.0[..description.bytes.next_multiple_of(4)]].concat().into();
+            let data = Bytes::copy_from_slice(answer::Content::new(description, &data).bytes());
             out.push(OutgoingMessage { to: from, content: Content::Statement { number, data } });
         }
     }

@@ -1,9 +1,10 @@
 //! What a node says in a direct collective, put together from what its ranks and the other nodes have said.
 
-use super::description::Description;
+use super::description::{Description, MAX_MEMBERS};
 use crate::collective::call::{Call, CollectiveKind};
 use crate::reduction::fold::fold;
 use crate::reduction::operators::numbered;
+use evenkeel_datagram::MAX_STATEMENT_BYTES;
 use evenkeel_segment::statements::{DATA_BYTES, Data, Statements};
 use evenkeel_segment::sync::Words;
 
@@ -15,6 +16,28 @@ pub struct Aligned(pub Data);
 impl Default for Aligned {
     fn default() -> Aligned {
         Aligned([0; DATA_BYTES])
+    }
+}
+
+/// A statement as it travels: the description, and data up to a multiple of four bytes.
+pub struct Content {
+    bytes: [u8; MAX_STATEMENT_BYTES],
+    length: usize,
+}
+
+impl Content {
+    /// What a node says in this collective.
+    pub fn new(description: Description, data: &Aligned) -> Content {
+        const { assert!(MAX_STATEMENT_BYTES == 4 + DATA_BYTES) };
+        let mut bytes = [0; MAX_STATEMENT_BYTES];
+        bytes[..4].copy_from_slice(&description.to_word().to_le_bytes());
+        bytes[4..].copy_from_slice(&data.0);
+        Content { bytes, length: 4 + description.bytes.next_multiple_of(4) }
+    }
+
+    /// Its bytes.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes[..self.length]
     }
 }
 
@@ -30,7 +53,7 @@ pub fn combine(description: Description, parts: &[Aligned]) -> Option<Aligned> {
         return None;
     }
     let call = Call { combine: Some(function), elem_bytes: element, ..Call::empty(description.kind) };
-    let mut sources = [std::ptr::null(); 256];
+    let mut sources = [std::ptr::null(); MAX_MEMBERS];
     let sources = &mut sources[..parts.len()];
     sources.iter_mut().zip(parts).for_each(|(source, part)| *source = part.0.as_ptr());
     // SAFETY: each part, and the result, has room for the elements; a built-in operator needs no context.

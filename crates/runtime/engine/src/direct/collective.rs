@@ -98,7 +98,7 @@ impl DirectCollective {
     }
 
     /// Whether this rank needs something of others.
-    fn needs_result(&self) -> bool {
+    pub(super) fn needs_result(&self) -> bool {
         match self.description.kind {
             CollectiveKind::Reduce => self.is_root(),
             CollectiveKind::Bcast => !self.is_root(),

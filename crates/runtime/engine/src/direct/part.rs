@@ -1,6 +1,6 @@
 //! What a rank has of a communicator whose small collectives the ranks carry themselves.
 
-use super::answer::Aligned;
+use super::answer::{Aligned, Content};
 use super::collective::{DirectCollective, Outgoing};
 use super::description::{Description, MAX_MEMBERS};
 use crate::collective::call::{Call, CollectiveKind};
@@ -44,7 +44,7 @@ pub(crate) fn geometry(node: &Node, map: &NodeMap) -> Option<StatementGeometry> 
     node.agent()?.direct.as_ref()?;
     let fits =
         map.ranks() == node.ranks && map.nodes.len() <= MAX_NODES && map.counts.largest() <= MAX_MEMBERS;
-    fits.then_some(()).map(|()| StatementGeometry::new(node.neighbours.len(), map.nodes.len()))
+    fits.then(|| StatementGeometry::new(node.neighbours.len(), map.nodes.len()))
 }
 
 impl DirectPart {
@@ -137,14 +137,7 @@ impl DirectPart {
     /// # Safety
     /// As for [`DirectPart::begin`], with the same call.
     pub(crate) unsafe fn end(&self, call: &Call, description: Description, collective: &DirectCollective) {
-        let is_root = (self.here, self.me) == (description.hub, description.root);
-        let gets = match description.kind {
-            CollectiveKind::Allreduce => true,
-            CollectiveKind::Reduce => is_root,
-            CollectiveKind::Bcast => !is_root,
-            _ => false,
-        };
-        if gets && description.bytes > 0 {
+        if collective.needs_result() && description.bytes > 0 {
             // SAFETY: as above.
             unsafe {
                 std::ptr::copy_nonoverlapping(collective.data().0.as_ptr(), call.recv, description.bytes)
@@ -157,23 +150,17 @@ impl DirectPart {
         let nodes = &self.map.nodes;
         let others = (0..nodes.len()).filter(|at| *at != self.here).map(|at| nodes[at] as usize);
         let communicator = self.id;
-        let content = |description: Description, data: &Aligned| {
-            let mut content = [0; 4 + DATA_BYTES];
-            content[..4].copy_from_slice(&description.to_word().to_le_bytes());
-            content[4..].copy_from_slice(&data.0);
-            (content, 4 + description.bytes.next_multiple_of(4))
-        };
         match outgoing {
             Outgoing::ToHub(hub, description, data) => {
-                let (content, length) = content(description, data);
-                let frame = Frame::Statement { communicator, number, content: &content[..length] };
+                let content = Content::new(description, data);
+                let frame = Frame::Statement { communicator, number, content: content.bytes() };
                 link.send(&node.segment, &frame, std::iter::once(nodes[hub] as usize));
             }
             Outgoing::ToOthers(description, data) => {
-                let (content, length) = content(description, data);
+                let content = Content::new(description, data);
                 link.send(
                     &node.segment,
-                    &Frame::Statement { communicator, number, content: &content[..length] },
+                    &Frame::Statement { communicator, number, content: content.bytes() },
                     others,
                 );
             }
