@@ -433,7 +433,7 @@ typedef struct ek_agent_info
  */
 typedef struct ek_spanning_reservation
 {
-    uint64_t words[2];
+    uint64_t words[3];
 } ek_spanning_reservation;
 
 /*

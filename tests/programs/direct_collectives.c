@@ -1,18 +1,26 @@
 /* Small collectives between hosts at random: barriers, broadcasts, reductions and allreduces of at most 256
- * bytes, now and then a longer one, on MPI_COMM_WORLD, a duplicate of it, and all ranks in reverse order.
+ * bytes, now and then a longer one, on MPI_COMM_WORLD, a duplicate of it, all ranks in reverse order, and parts
+ * of the ranks: columns (every second rank), pairs of neighbours, halves at random, and a duplicate of the
+ * columns.
  *
  *   direct_collectives counters=FILE calls=N seed=S [late=PERMILLE] [free=1]
  *
- * In so many of a thousand calls a rank comes up to two milliseconds late. With free=1 the other two
- * communicators are freed and made anew all the time. Every result is checked. Before a barrier each rank
- * writes the number of the call to its 64-bit counter in FILE, which all hosts share, and behind it looks at
- * all others. */
+ * In so many of a thousand calls a rank comes up to two milliseconds late. With free=1 the communicators but
+ * MPI_COMM_WORLD are freed and made anew all the time. Each part of the ranks makes as many calls as it likes.
+ * Every result is checked. Before a barrier each rank writes the number of the call to its 64-bit counter in
+ * FILE, which all hosts share, and behind it looks at all others. */
 #include "check.h"
 #include <fcntl.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
 
-enum { MOST = 40, COMMUNICATORS = 3 };
+enum { MOST = 40, COMMUNICATORS = 7, MOST_RANKS = 256 };
+
+/* A communicator, its members in MPI_COMM_WORLD, and which of the parts it is. */
+struct part {
+    MPI_Comm comm;
+    int size, color, members[MOST_RANKS];
+};
 
 static uint64_t seed;
 static _Atomic int64_t *entered; /* the last barrier that each rank has entered */
@@ -25,76 +33,94 @@ static double contribution(uint64_t call, int rank, int at)
     return (double)(mix(call << 20 | (uint64_t)rank << 8 | (uint64_t)at) % 1000);
 }
 
-static double sum(uint64_t call, int at)
+static double sum(const struct part *part, uint64_t call, int at)
 {
     double all = 0;
-    for (int rank = 0; rank < world_size; rank++)
-        all += contribution(call, rank, at);
+    for (int i = 0; i < part->size; i++)
+        all += contribution(call, part->members[i], at);
     return all;
 }
 
-static void check_all(uint64_t call, const char *op, const double *found, int n, int root)
+/* root < 0: of a reduction */
+static void check_all(const struct part *part, uint64_t call, const char *op, const double *found, int n,
+                      int root)
 {
     for (int at = 0; at < n; at++) {
-        double expected = root < 0 ? sum(call, at) : contribution(call, root, at);
+        double expected = root < 0 ? sum(part, call, at) : contribution(call, part->members[root], at);
         CHECK(found[at] == expected, "%s %ld: element %d is %g, not %g", op, (long)call, at, found[at],
               expected);
     }
 }
 
-static void max_of_ints(uint64_t call, MPI_Comm comm)
+static void max_of_ints(const struct part *part, uint64_t call)
 {
     int mine = (int)(mix(call << 8 | (uint64_t)world_rank) % 1000), found = -1, expected = 0;
-    for (int rank = 0; rank < world_size; rank++) {
-        int theirs = (int)(mix(call << 8 | (uint64_t)rank) % 1000);
+    for (int i = 0; i < part->size; i++) {
+        int theirs = (int)(mix(call << 8 | (uint64_t)part->members[i]) % 1000);
         expected = theirs > expected ? theirs : expected;
     }
-    MPI_Allreduce(&mine, &found, 1, MPI_INT, MPI_MAX, comm);
+    MPI_Allreduce(&mine, &found, 1, MPI_INT, MPI_MAX, part->comm);
     CHECK(found == expected, "the maximum of call %ld is %d, not %d", (long)call, found, expected);
 }
 
-static void barrier(uint64_t call, MPI_Comm comm)
+static void barrier(const struct part *part, uint64_t call)
 {
     entered[world_rank] = (int64_t)call + 1;
-    MPI_Barrier(comm);
-    for (int rank = 0; rank < world_size; rank++)
-        CHECK(entered[rank] > (int64_t)call, "rank %d has not entered barrier %ld", rank, (long)call);
+    MPI_Barrier(part->comm);
+    for (int i = 0; i < part->size; i++)
+        CHECK(entered[part->members[i]] > (int64_t)call, "rank %d has not entered barrier %ld",
+              part->members[i], (long)call);
 }
 
-static void one_call(uint64_t call, MPI_Comm comm, int is_reversed)
+static void one_call(const struct part *part, uint64_t call)
 {
     double mine[MOST], all[MOST];
     int longer = pick(call, 1) % 20 == 0, n = 1 + (int)(pick(call, 2) % (longer ? MOST : 32));
-    int root = (int)(pick(call, 3) % (uint64_t)world_size); /* in MPI_COMM_WORLD */
-    int root_here = is_reversed ? world_size - 1 - root : root;
+    int root = (int)(pick(call, 3) % (uint64_t)part->size);
     for (int at = 0; at < n; at++)
         mine[at] = contribution(call, world_rank, at);
     switch (pick(call, 4) % 5) {
-    case 0: barrier(call, comm); break;
+    case 0: barrier(part, call); break;
     case 1:
-        MPI_Bcast(mine, n, MPI_DOUBLE, root_here, comm);
-        check_all(call, "broadcast", mine, n, root);
+        MPI_Bcast(mine, n, MPI_DOUBLE, root, part->comm);
+        check_all(part, call, "broadcast", mine, n, root);
         break;
     case 2:
-        MPI_Reduce(mine, all, n, MPI_DOUBLE, MPI_SUM, root_here, comm);
-        check_all(call, "reduction", all, world_rank == root ? n : 0, -1);
+        MPI_Reduce(mine, all, n, MPI_DOUBLE, MPI_SUM, root, part->comm);
+        check_all(part, call, "reduction", all, world_rank == part->members[root] ? n : 0, -1);
         break;
     case 3:
-        MPI_Allreduce(MPI_IN_PLACE, mine, n, MPI_DOUBLE, MPI_SUM, comm);
-        check_all(call, "allreduce", mine, n, -1);
+        MPI_Allreduce(MPI_IN_PLACE, mine, n, MPI_DOUBLE, MPI_SUM, part->comm);
+        check_all(part, call, "allreduce", mine, n, -1);
         break;
-    default: max_of_ints(call, comm);
+    default: max_of_ints(part, call);
     }
 }
 
-static MPI_Comm make(int which)
+/* Makes one of the communicators; the last one is a duplicate of the columns. */
+static void make(struct part *parts, int which)
 {
-    MPI_Comm comm;
-    if (which == 1)
-        MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    struct part *part = &parts[which];
+    int half = (int)(mix(seed ^ (uint64_t)world_rank) >> 20 & 1);
+    int pair = (world_rank + 1) % world_size / 2;
+    int colors[COMMUNICATORS] = {0, 0, 0, world_rank % 2, pair, half, world_rank % 2};
+    part->color = colors[which];
+    if (which == 0)
+        part->comm = MPI_COMM_WORLD;
+    else if (which == 1 || which == COMMUNICATORS - 1)
+        MPI_Comm_dup(which == 1 ? MPI_COMM_WORLD : parts[3].comm, &part->comm);
     else
-        MPI_Comm_split(MPI_COMM_WORLD, 0, world_size - world_rank, &comm);
-    return comm;
+        MPI_Comm_split(MPI_COMM_WORLD, part->color, which == 2 ? -world_rank : world_rank, &part->comm);
+    MPI_Comm_size(part->comm, &part->size);
+    MPI_Allgather(&world_rank, 1, MPI_INT, part->members, 1, MPI_INT, part->comm);
+}
+
+/* What this rank's part of the ranks does: one to four calls. */
+static void some_calls(const struct part *part, uint64_t call)
+{
+    uint64_t number = call << 8 | (uint64_t)part->color << 2, calls = 1 + pick(number, 8) % 4;
+    for (uint64_t i = 0; i < calls; i++)
+        one_call(part, number + i);
 }
 
 int main(int argc, char **argv)
@@ -109,21 +135,23 @@ int main(int argc, char **argv)
         fprintf(stderr, "direct_collectives: counters=FILE is needed\n");
         MPI_Abort(MPI_COMM_WORLD, 2);
     }
-    MPI_Comm comms[COMMUNICATORS] = {MPI_COMM_WORLD};
-    for (int i = 1; i < COMMUNICATORS; i++)
-        comms[i] = make(i);
+    if (world_size > MOST_RANKS)
+        MPI_Abort(MPI_COMM_WORLD, 2);
+    struct part parts[COMMUNICATORS];
+    for (int i = 0; i < COMMUNICATORS; i++)
+        make(parts, i);
     for (uint64_t call = 0; call < (uint64_t)calls; call++) {
         if ((long)(mix(pick(call, 5) ^ (uint64_t)world_rank) % 1000) < late)
             usleep((useconds_t)(pick(call, 6) % 2000));
         int which = (int)(pick(call / 10, 7) % COMMUNICATORS);
         if (frees && call % 50 == 49 && which > 0) {
-            MPI_Comm_free(&comms[which]);
-            comms[which] = make(which);
+            MPI_Comm_free(&parts[which].comm);
+            make(parts, which);
         }
-        one_call(call, comms[which], which == 2);
+        some_calls(&parts[which], call);
     }
     for (int i = 1; i < COMMUNICATORS; i++)
-        MPI_Comm_free(&comms[i]);
+        MPI_Comm_free(&parts[i].comm);
     int code = report_result((uint64_t)calls);
     MPI_Finalize();
     return code;

@@ -11,7 +11,7 @@ pub const MAX_STATEMENT_BYTES: usize = 4 + 256;
 
 const HEAD_BYTES: usize = 24;
 /// The longest frame.
-pub(crate) const MAX_FRAME_BYTES: usize = HEAD_BYTES + MAX_STATEMENT_BYTES;
+pub const MAX_FRAME_BYTES: usize = HEAD_BYTES + MAX_STATEMENT_BYTES;
 
 const STATEMENT: u32 = 1;
 const CREDIT: u32 = 2;
@@ -45,11 +45,19 @@ pub enum Frame<'a> {
 }
 
 impl<'a> Frame<'a> {
+    /// The communicator that it is about, if it is about one.
+    pub fn communicator(&self) -> Option<u64> {
+        match *self {
+            Frame::Statement { communicator, .. } | Frame::Credit { communicator, .. } => Some(communicator),
+            Frame::Probe { .. } => None,
+        }
+    }
+
     /// Appends the frame's bytes.
     ///
     /// # Panics
     /// If a statement is too long.
-    pub(crate) fn write(&self, bytes: &mut Vec<u8>) {
+    pub fn write(&self, bytes: &mut Vec<u8>) {
         let (kind, communicator, number, content) = match *self {
             Frame::Statement { communicator, number, content } => (STATEMENT, communicator, number, content),
             Frame::Credit { communicator, finished } => (CREDIT, communicator, finished, &[][..]),
@@ -64,7 +72,7 @@ impl<'a> Frame<'a> {
     }
 
     /// The frame in these bytes; `None` if they are none.
-    pub(crate) fn read(bytes: &'a [u8]) -> Option<Frame<'a>> {
+    pub fn read(bytes: &'a [u8]) -> Option<Frame<'a>> {
         let (head, content) = bytes.split_at_checked(HEAD_BYTES)?;
         let four = |at: usize| u32::from_le_bytes(head[at..at + 4].try_into().expect("four bytes"));
         let eight = |at: usize| u64::from_le_bytes(head[at..at + 8].try_into().expect("eight bytes"));

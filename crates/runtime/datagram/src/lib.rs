@@ -13,7 +13,7 @@ mod hand_over;
 mod seal;
 mod socket;
 
-pub use frame::{Frame, MAX_STATEMENT_BYTES};
+pub use frame::{Frame, MAX_FRAME_BYTES, MAX_STATEMENT_BYTES};
 pub use hand_over::{HandOver, Name, take};
 pub use seal::{MAX_DATAGRAM_BYTES, Sealer};
 pub use socket::{Address, DatagramSocket, bind};

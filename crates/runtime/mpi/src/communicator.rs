@@ -27,7 +27,7 @@ use std::sync::Arc;
 /// to be sent unchanged.
 #[repr(C)]
 pub struct SpanningReservation {
-    pub words: [u64; 2],
+    pub words: [u64; 3],
 }
 
 const _: () = assert!(size_of::<SpanningReservation>() == size_of::<Reservation>());
@@ -80,7 +80,7 @@ pub unsafe extern "C" fn ek_comm_reserve_spanning(
 ) -> SpanningReservation {
     // SAFETY: one entry per rank, by the interface, after `ek_members_span_nodes` returned true.
     let reservation = unsafe { Process::current().reserve(slice(members, ranks), me as usize) };
-    // SAFETY: both are 16 plain bytes of the same alignment, as asserted above.
+    // SAFETY: both are 24 plain bytes of the same alignment, as asserted above.
     unsafe { std::mem::transmute::<Reservation, SpanningReservation>(reservation) }
 }
 

@@ -3,11 +3,12 @@
 //! The agent opens the socket, gives it to the ranks, tells where the other nodes are reached, and has
 //! nothing to do with it any more. Ranks send whenever they have something to send. One of those that wait is
 //! the *reader*: it looks for what has come, and sleeps for it. There may be none, or, for a moment, several:
-//! what comes is taken whole, and may be written by several.
+//! what comes is taken whole, and may be written by several. It leaves what is meant for others with the
+//! [unclaimed](crate::unclaimed) datagrams.
 //!
 //! May use: the segment's words. Must never: wait.
 
-use crate::layout::{DATAGRAMS_AT, LINE};
+use crate::layout::{DATAGRAMS_AT, DATAGRAMS_BYTES, LINE};
 use crate::statements::MAX_NODES;
 use crate::sync::{AtomicU64, Ordering, Words, fence};
 
@@ -17,9 +18,10 @@ const READER: usize = DATAGRAMS_AT + 2 * LINE;
 const WAITING: usize = DATAGRAMS_AT + 3 * LINE;
 const ADDRESSES: usize = DATAGRAMS_AT + 4 * LINE;
 const ADDRESS_WORDS: usize = 3;
-const _: () = assert!(4 * LINE + MAX_NODES * ADDRESS_WORDS * 8 <= crate::layout::PAGE);
+const _: () = assert!(4 * LINE + MAX_NODES * ADDRESS_WORDS * 8 <= DATAGRAMS_BYTES);
 
-/// The states of the first word; two words behind it are the name under which the agent gives the socket.
+/// The states of the first word. The words behind it are the name under which the agent gives the socket, and
+/// where unclaimed datagrams are left.
 const NONE: u64 = 1;
 const OPEN: u64 = 2;
 
@@ -30,8 +32,17 @@ pub enum SocketState {
     Unknown,
     /// There is none.
     None,
-    /// The agent gives it under this name.
-    Open([u64; 2]),
+    /// There is one.
+    Open(SocketPlace),
+}
+
+/// What the agent tells of the socket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SocketPlace {
+    /// The name under which it gives it.
+    pub name: [u64; 2],
+    /// Offset in the segment of the block of [unclaimed](crate::unclaimed) datagrams.
+    pub unclaimed: u64,
 }
 
 /// The words about the socket for datagrams.
@@ -49,18 +60,19 @@ impl<'a, M: Words> Datagrams<'a, M> {
         self.segment.word(at)
     }
 
-    /// The agent tells under which name it gives its socket, and where each node of the job is reached, in
-    /// three words each.
+    /// The agent tells of its socket, and where each node of the job is reached, in three words each.
     ///
     /// # Panics
     /// If there are more than [`MAX_NODES`].
-    pub fn open(&self, name: [u64; 2], addresses: &[[u64; 3]]) {
+    pub fn open(&self, place: SocketPlace, addresses: &[[u64; 3]]) {
         assert!(addresses.len() <= MAX_NODES);
         for (at, word) in addresses.iter().flatten().enumerate() {
             self.word(ADDRESSES + at * 8).store(*word, Ordering::Relaxed);
         }
-        self.word(STATE + 8).store(name[0], Ordering::Relaxed);
-        self.word(STATE + 16).store(name[1], Ordering::Relaxed);
+        let SocketPlace { name, unclaimed } = place;
+        for (at, word) in [name[0], name[1], unclaimed].into_iter().enumerate() {
+            self.word(STATE + 8 + at * 8).store(word, Ordering::Relaxed);
+        }
         // Release: pairs with the load in `state`.
         self.word(STATE).store(OPEN, Ordering::Release);
     }
@@ -76,7 +88,11 @@ impl<'a, M: Words> Datagrams<'a, M> {
         match self.word(STATE).load(Ordering::Acquire) {
             0 => SocketState::Unknown,
             NONE => SocketState::None,
-            _ => SocketState::Open([8, 16].map(|at| self.word(STATE + at).load(Ordering::Relaxed))),
+            _ => {
+                let [a, b, unclaimed] =
+                    [8, 16, 24].map(|at| self.word(STATE + at).load(Ordering::Relaxed));
+                SocketState::Open(SocketPlace { name: [a, b], unclaimed })
+            }
         }
     }
 
@@ -102,27 +118,28 @@ impl<'a, M: Words> Datagrams<'a, M> {
         }
     }
 
-    /// Is the reader no more. True if others wait for something that may come: one of them has to be woken.
-    pub fn stop_reading(&self, local_rank: usize) -> bool {
-        let me = local_rank as u64 + 1;
-        if self.word(READER).compare_exchange(me, 0, Ordering::Relaxed, Ordering::Relaxed).is_err() {
+    /// This rank waits for something that may come. It must try to become the reader afterwards.
+    pub fn begin_waiting(&self) {
+        self.word(WAITING).fetch_add(1, Ordering::Relaxed);
+        fence(Ordering::SeqCst); // pairs with the one in `end_waiting`
+    }
+
+    /// This rank waits no more; if it is the given reader, it reads no more. True if no rank reads and others
+    /// wait for something that may come: one of them has to be woken. It may be that this rank was the one
+    /// that had been woken to read.
+    pub fn end_waiting(&self, reader: Option<usize>) -> bool {
+        self.word(WAITING).fetch_sub(1, Ordering::Relaxed);
+        let word = self.word(READER);
+        if let Some(me) = reader.map(|local_rank| local_rank as u64 + 1) {
+            let _ = word.compare_exchange(me, 0, Ordering::Relaxed, Ordering::Relaxed);
+        }
+        if word.load(Ordering::Relaxed) != 0 {
             return false;
         }
         // Pairs with the one in `begin_waiting`: a rank that begins to wait sees that there is no reader, or
         // this rank sees that it waits.
         fence(Ordering::SeqCst);
         self.word(WAITING).load(Ordering::Relaxed) > 0
-    }
-
-    /// This rank waits for something that may come. It must try to become the reader afterwards.
-    pub fn begin_waiting(&self) {
-        self.word(WAITING).fetch_add(1, Ordering::Relaxed);
-        fence(Ordering::SeqCst); // pairs with the one in `stop_reading`
-    }
-
-    /// This rank waits no more.
-    pub fn end_waiting(&self) {
-        self.word(WAITING).fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -139,8 +156,9 @@ mod tests {
         datagrams.open_none();
         assert_eq!(datagrams.state(), SocketState::None);
         let addresses: Vec<[u64; 3]> = (0..MAX_NODES as u64).map(|node| [node, !node, node << 40]).collect();
-        datagrams.open([3, u64::MAX], &addresses);
-        assert_eq!(datagrams.state(), SocketState::Open([3, u64::MAX]));
+        let place = SocketPlace { name: [3, u64::MAX], unclaimed: 1 << 40 };
+        datagrams.open(place, &addresses);
+        assert_eq!(datagrams.state(), SocketState::Open(place));
         assert!((0..MAX_NODES).all(|node| datagrams.address(node) == addresses[node]));
         assert_eq!((datagrams.next_number(), datagrams.next_number()), (0, 1));
     }
@@ -149,12 +167,16 @@ mod tests {
     fn one_rank_reads_and_hands_on() {
         let segment = Segment::create(2 << 20, 1).unwrap();
         let datagrams = Datagrams::new(&segment);
-        assert!(datagrams.try_read(0) && datagrams.try_read(0) && !datagrams.try_read(1));
-        assert!(!datagrams.stop_reading(1), "it is not the reader");
         datagrams.begin_waiting();
-        assert!(datagrams.stop_reading(0), "rank 1 waits");
-        assert!(datagrams.try_read(1));
-        datagrams.end_waiting();
-        assert!(!datagrams.stop_reading(1));
+        assert!(datagrams.try_read(0) && datagrams.try_read(0) && !datagrams.try_read(1));
+        datagrams.begin_waiting();
+        assert!(!datagrams.end_waiting(Some(1)), "rank 0 reads");
+        datagrams.begin_waiting();
+        assert!(datagrams.end_waiting(Some(0)), "rank 1 waits");
+        datagrams.begin_waiting();
+        assert!(datagrams.end_waiting(Some(1)), "rank 1 was woken to read, and goes");
+        datagrams.begin_waiting();
+        assert!(datagrams.try_read(0) && !datagrams.end_waiting(None), "rank 0 still reads");
+        assert!(!datagrams.end_waiting(Some(0)), "no rank waits");
     }
 }

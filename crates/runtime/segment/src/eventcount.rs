@@ -36,6 +36,17 @@ pub trait Futex {
     /// Wakes every thread that blocks on the word.
     fn wake_all(&self);
 
+    /// Blocks like [`Futex::wait`], until [`Futex::wake`] is called with one of these bits. It may be woken
+    /// for others.
+    fn wait_as(&self, _bits: u32, seen: u64, timeout_ns: u64) {
+        self.wait(seen, timeout_ns);
+    }
+
+    /// Wakes at least `most` of the threads that block for one of these bits, or all if there are fewer.
+    fn wake(&self, _most: u32, _bits: u32) {
+        self.wake_all();
+    }
+
     /// Executes a full fence on every running thread that shares the memory.
     fn membarrier(&self);
 }
@@ -67,6 +78,13 @@ pub(crate) fn wake_sleepers<M: Words + Futex>(memory: &M) {
     memory.wake_all();
 }
 
+/// Wakes some of those that sleep for one of these bits.
+#[cold]
+pub(crate) fn wake_some_sleepers<M: Words + Futex>(memory: &M, most: u32, bits: u32) {
+    memory.word(EVENTCOUNT_AT).fetch_add(1, Ordering::SeqCst);
+    memory.wake(most, bits);
+}
+
 /// Sleeps until some thread calls [`notify`], at most `timeout_ns`, unless `happened` holds already.
 ///
 /// A process that dies in here leaves the count of sleepers one too high. That costs needless wake-ups, no
@@ -75,7 +93,27 @@ pub fn sleep_unless<M: Words + Futex>(
     memory: &M,
     fencing: Fencing,
     timeout_ns: u64,
+    happened: impl FnMut() -> bool,
+) {
+    sleep_with(memory, fencing, happened, |seen| memory.wait(seen, timeout_ns));
+}
+
+/// The same until [`wake_some_sleepers`] is called with one of these bits.
+pub(crate) fn sleep_as<M: Words + Futex>(
+    memory: &M,
+    fencing: Fencing,
+    bits: u32,
+    timeout_ns: u64,
+    happened: impl FnMut() -> bool,
+) {
+    sleep_with(memory, fencing, happened, |seen| memory.wait_as(bits, seen, timeout_ns));
+}
+
+fn sleep_with<M: Words + Futex>(
+    memory: &M,
+    fencing: Fencing,
     mut happened: impl FnMut() -> bool,
+    wait: impl FnOnce(u64),
 ) {
     let sleepers = memory.word(SLEEPERS_AT);
     sleepers.fetch_add(1, Ordering::SeqCst);
@@ -87,7 +125,7 @@ pub fn sleep_unless<M: Words + Futex>(
     // wake-up after that look changes the word and ends the wait.
     let seen = memory.word(EVENTCOUNT_AT).load(Ordering::Acquire);
     if !happened() {
-        memory.wait(seen, timeout_ns);
+        wait(seen);
     }
     sleepers.fetch_sub(1, Ordering::SeqCst);
 }

@@ -5,7 +5,8 @@
 //!               end announced
 //! pages 1 ...   one line a process: its state, its latest relay, who it is
 //! pages 65 ...  two lines a process: the MPI call that it is in
-//! page 193      the socket for datagrams between nodes: who has it, and where the nodes are
+//! page 193      the socket for datagrams between nodes: who has it, and where the nodes are; ranks that wait
+//!               for other nodes
 //! FIRST_BLOCK   blocks, one after another; each starts with a head:
 //!   line 0        references, generation, next free block, companion, revoked, flags, advice, statements
 //!   line 1        eventcount: the word that sleepers wait on
@@ -19,7 +20,7 @@
 //! therefore come with a new [`LAYOUT`] number.
 
 /// The number of this layout, and of what else the processes of a node take for granted of each other.
-pub const LAYOUT: &str = concat!(env!("CARGO_PKG_VERSION"), " layout 13");
+pub const LAYOUT: &str = concat!(env!("CARGO_PKG_VERSION"), " layout 14");
 
 /// Bytes of a cache line; words that two ranks write lie on different ones.
 pub const LINE: usize = 64;
@@ -60,6 +61,9 @@ pub(crate) const CALLS_AT: usize = PROCESSES_AT + MAX_PROCESSES * LINE;
 pub(crate) const CALL_STRIDE: usize = 2 * LINE;
 /// The socket for datagrams between nodes: see [`crate::datagrams`].
 pub const DATAGRAMS_AT: usize = CALLS_AT + MAX_PROCESSES * CALL_STRIDE;
+pub(crate) const DATAGRAMS_BYTES: usize = PAGE - EVENTCOUNT_BYTES;
+/// The eventcount of ranks that wait for other nodes: see [`crate::waiters`].
+pub(crate) const WAITERS_AT: usize = DATAGRAMS_AT + DATAGRAMS_BYTES;
 /// The page at which the first block starts.
 pub(crate) const FIRST_BLOCK_PAGE: usize = DATAGRAMS_AT / PAGE + 1;
 

@@ -6,7 +6,8 @@
 //! apart from that ([`board::barrier`]); schedules have [flags and counters](flags) in a block of their own.
 //! Where a communicator spans nodes, its members post what they call for the node's agent
 //! ([`board::call_queue`]); or they carry small collectives themselves, with what nodes have told each other
-//! in [`statements`], over a socket that [`datagrams`] tells of.
+//! in [`statements`], over a socket that [`datagrams`] tells of. A rank that reads something there for others
+//! leaves it with the [unclaimed] datagrams, and wakes those [that wait](waiters) for it.
 //!
 //! Messages between two processes go through rings ([`channel`]), and [`mailbox`] passes bytes from one
 //! process to one other, apart from any communicator. Where a process may not read another one's memory, a
@@ -46,6 +47,9 @@ pub mod relay;
 pub mod statements;
 pub mod sync;
 mod system_call;
+mod tagged_word;
+pub mod unclaimed;
+pub mod waiters;
 
 pub use board::{Board, Geometry, Seq};
 pub use flags::{FlagGeometry, Flags};

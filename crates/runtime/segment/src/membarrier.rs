@@ -16,7 +16,22 @@ const REGISTER_GLOBAL_EXPEDITED: usize = 1 << 2;
 /// asked before [`Fencing::Sleeper`](crate::eventcount::Fencing::Sleeper) is used.
 pub fn register() -> bool {
     // SAFETY: no memory is passed.
-    unsafe { system_call(libc::SYS_membarrier, [REGISTER_GLOBAL_EXPEDITED, 0, 0, 0]) == 0 }
+    unsafe { system_call(libc::SYS_membarrier, [REGISTER_GLOBAL_EXPEDITED, 0, 0, 0, 0, 0]) == 0 }
+}
+
+/// The time so many nanoseconds from now, as bitset waits take it.
+fn from_now(timeout_ns: u64) -> libc::timespec {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // Not by the C library's function, which front ends interpose.
+    // SAFETY: the clock exists, and the time may be written.
+    unsafe {
+        let (clock, place) = (libc::CLOCK_MONOTONIC as usize, std::ptr::from_mut(&mut time) as usize);
+        system_call(libc::SYS_clock_gettime, [clock, place, 0, 0, 0, 0])
+    };
+    let ns = timeout_ns.saturating_add(time.tv_nsec as u64);
+    time.tv_sec = time.tv_sec.saturating_add((ns / 1_000_000_000) as libc::time_t);
+    time.tv_nsec = (ns % 1_000_000_000) as _;
+    time
 }
 
 impl Futex for Mapped {
@@ -31,7 +46,7 @@ impl Futex for Mapped {
         unsafe {
             let timeout = from_ref(&timeout) as usize;
             let wait = libc::FUTEX_WAIT as usize;
-            system_call(libc::SYS_futex, [word as usize, wait, seen as u32 as usize, timeout])
+            system_call(libc::SYS_futex, [word as usize, wait, seen as u32 as usize, timeout, 0, 0])
         };
     }
 
@@ -40,12 +55,33 @@ impl Futex for Mapped {
         // SAFETY: as above.
         unsafe {
             let wake = libc::FUTEX_WAKE as usize;
-            system_call(libc::SYS_futex, [word as usize, wake, i32::MAX as usize, 0])
+            system_call(libc::SYS_futex, [word as usize, wake, i32::MAX as usize, 0, 0, 0])
+        };
+    }
+
+    fn wait_as(&self, bits: u32, seen: u64, timeout_ns: u64) {
+        let until = from_now(timeout_ns);
+        let word = self.pointer(EVENTCOUNT_AT);
+        // SAFETY: as above.
+        unsafe {
+            let (wait, until) = (libc::FUTEX_WAIT_BITSET as usize, from_ref(&until) as usize);
+            let arguments = [word as usize, wait, seen as u32 as usize, until, 0, bits as usize];
+            system_call(libc::SYS_futex, arguments)
+        };
+    }
+
+    fn wake(&self, most: u32, bits: u32) {
+        let word = self.pointer(EVENTCOUNT_AT);
+        // SAFETY: as above.
+        unsafe {
+            let wake = libc::FUTEX_WAKE_BITSET as usize;
+            let arguments = [word as usize, wake, most as usize, 0, 0, bits as usize];
+            system_call(libc::SYS_futex, arguments)
         };
     }
 
     fn membarrier(&self) {
         // SAFETY: no memory is passed. Registration has succeeded, so this cannot fail.
-        unsafe { system_call(libc::SYS_membarrier, [GLOBAL_EXPEDITED, 0, 0, 0]) };
+        unsafe { system_call(libc::SYS_membarrier, [GLOBAL_EXPEDITED, 0, 0, 0, 0, 0]) };
     }
 }

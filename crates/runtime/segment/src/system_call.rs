@@ -10,13 +10,13 @@ use std::ffi::c_long;
 /// As for the system call: pointers among the arguments must be valid for it.
 #[cfg(target_arch = "x86_64")]
 #[inline]
-pub(crate) unsafe fn system_call(number: c_long, arguments: [usize; 4]) -> isize {
-    let [a, b, c, d] = arguments;
+pub(crate) unsafe fn system_call(number: c_long, arguments: [usize; 6]) -> isize {
+    let [a, b, c, d, e, f] = arguments;
     let answer;
     // SAFETY: the kernel keeps all registers but these; the rest is the caller's promise.
     unsafe {
         std::arch::asm!("syscall", inlateout("rax") number as isize => answer, in("rdi") a, in("rsi") b,
-            in("rdx") c, in("r10") d, in("r8") 0, in("r9") 0, lateout("rcx") _, lateout("r11") _,
+            in("rdx") c, in("r10") d, in("r8") e, in("r9") f, lateout("rcx") _, lateout("r11") _,
             options(nostack));
     }
     answer
@@ -28,8 +28,8 @@ pub(crate) unsafe fn system_call(number: c_long, arguments: [usize; 4]) -> isize
 /// As above.
 #[cfg(not(target_arch = "x86_64"))]
 #[inline]
-pub(crate) unsafe fn system_call(number: c_long, arguments: [usize; 4]) -> isize {
-    let [a, b, c, d] = arguments;
+pub(crate) unsafe fn system_call(number: c_long, arguments: [usize; 6]) -> isize {
+    let [a, b, c, d, e, f] = arguments;
     // SAFETY: the caller's promise.
-    unsafe { libc::syscall(number, a, b, c, d, 0, 0) as isize }
+    unsafe { libc::syscall(number, a, b, c, d, e, f) as isize }
 }

@@ -102,15 +102,10 @@ impl AgentCommunicator {
                 self.with_answers(from, |answers, from, out| answers.answer(from, number, out))
             }
             Content::Credit(finished) => {
-                let mut is_news = false;
-                self.with_answers(from, |answers, from, _| is_news = answers.receive_credit(from, finished));
-                if is_news {
-                    self.blocking.member.wake();
-                }
+                self.with_answers(from, |answers, from, _| answers.receive_credit(from, finished));
             }
             Content::Statement { number, data } => {
                 self.with_answers(from, |answers, from, _| answers.receive_statement(from, number, &data));
-                self.blocking.member.wake();
             }
             Content::Step { stream, number, description, step } => {
                 let position = NodePosition { counts: &self.counts, node: self.node };

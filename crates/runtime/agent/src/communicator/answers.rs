@@ -11,6 +11,7 @@ use evenkeel_engine::job::node::Node;
 use evenkeel_segment::Mapped;
 use evenkeel_segment::block::Block;
 use evenkeel_segment::statements::{DATA_BYTES, StatementGeometry, Statements};
+use evenkeel_segment::waiters::{Kinds, Waiters};
 use std::time::{Duration, Instant};
 
 /// All ranks of a node that wait ask for the same. After a question the next one about the same collective is
@@ -20,6 +21,8 @@ const LONGEST_SILENCE: Duration = Duration::from_millis(90);
 
 /// What the nodes of one communicator have said, as its agent sees it.
 pub struct Answers {
+    /// The job's name for the communicator.
+    id: u64,
     world: &'static Node,
     statements: Statements<Mapped>,
     block: Block,
@@ -45,6 +48,7 @@ impl Answers {
         let block =
             Block::from_id(new.block).and_then(|owner| world.allocator().statements(owner, &geometry));
         Some(block.map(|block| Answers {
+            id: new.id,
             world,
             statements: Statements { memory: world.segment.at(block.offset()), geometry },
             block,
@@ -99,16 +103,25 @@ impl Answers {
     /// Another node has answered what it has said.
     pub fn receive_statement(&self, from: usize, number: u64, content: &[u8]) {
         accept_statement(&self.statements, self.here, from, number, content);
+        self.wake();
     }
 
-    /// Another node has told how many collectives its ranks have finished. Whether that is news.
-    pub fn receive_credit(&self, from: usize, finished: u64) -> bool {
-        self.statements.raise_credit(from, finished)
+    /// Another node has told how many collectives its ranks have finished.
+    pub fn receive_credit(&self, from: usize, finished: u64) {
+        if self.statements.raise_credit(from, finished) {
+            self.wake();
+        }
+    }
+
+    /// Wakes the ranks here that wait for other nodes.
+    fn wake(&self) {
+        Waiters::of(&self.world.segment).wake(Kinds::of(self.id));
     }
 
     /// The communicator has been revoked.
     pub fn revoke(&mut self) {
         self.is_revoked = true;
+        self.wake();
     }
 
     /// The last rank here has freed the communicator: tells the other nodes that it lacks nothing.

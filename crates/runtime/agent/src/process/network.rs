@@ -13,7 +13,8 @@ use evenkeel_fabric::ucx::{self, UcxWire};
 use evenkeel_fabric::{Event, NodeId, SleepingWire, Wire};
 use evenkeel_options as options;
 use evenkeel_secret::JobSecret;
-use evenkeel_segment::datagrams::Datagrams;
+use evenkeel_segment::datagrams::{Datagrams, SocketPlace};
+use evenkeel_segment::unclaimed::UnclaimedExtent;
 use std::ffi::OsStr;
 use std::net::SocketAddr;
 use std::ops::RangeInclusive;
@@ -153,8 +154,12 @@ impl Network {
             Network::Tls(wire) if is_wanted => datagram_socket(wire),
             _ => None,
         };
-        let Some((socket, addresses, hand_over)) = opened else { return datagrams.open_none() };
-        datagrams.open(hand_over.name(), &addresses);
+        let unclaimed = opened.as_ref().and_then(|_| world.allocator().allocate(&UnclaimedExtent));
+        let Some(((socket, addresses, hand_over), unclaimed)) = opened.zip(unclaimed) else {
+            return datagrams.open_none();
+        };
+        let place = SocketPlace { name: hand_over.name(), unclaimed: unclaimed.offset() as u64 };
+        datagrams.open(place, &addresses);
         hand_over.give(&socket, world.neighbours.len(), HAND_OVER_PATIENCE);
     }
 

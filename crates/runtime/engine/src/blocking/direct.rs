@@ -1,8 +1,10 @@
 //! Direct collectives as a rank carries them out: it says what it has to say, and waits for the others.
 //!
 //! Of the ranks of a node that wait for other nodes one is the reader: it looks for datagrams, and sleeps for
-//! them. The others sleep at the communicator's eventcount, where the reader wakes them when something has
-//! come, and when it goes. Ranks that wait for ranks of their own node sleep there, too.
+//! them. The others sleep at the node's eventcount for that, where the reader wakes them when something has
+//! come for them, and one of them when it goes. What is about a communicator that the reader does not have
+//! it leaves for those that have it. Ranks that wait for ranks of their own node sleep at the communicator's
+//! eventcount.
 
 use super::awaited::Awaited;
 use crate::collective::call::Call;
@@ -21,10 +23,13 @@ use crate::wait::settings::{WAKE_UP_NS, WaitPolicy, WaitSettings};
 use evenkeel_datagram::Frame;
 use evenkeel_segment::Segment;
 use evenkeel_segment::datagrams::Datagrams;
+use evenkeel_segment::waiters::Kinds;
 use std::sync::PoisonError;
 
 /// After this long a rank asks its agent whether something has been lost.
 const FIRST_QUESTION_NS: u64 = 5_000_000;
+/// The same where it is known that something may have been replaced before this rank came.
+const EARLY_QUESTION_NS: u64 = 300_000;
 /// How long the agents' answer takes, about.
 const ANSWER_NS: u64 = 1_000_000;
 /// The longest time between two questions.
@@ -35,27 +40,41 @@ const UNYIELDING_NS: u64 = 100_000;
 
 /// The turn of a rank that waits for other nodes: whether it is the reader.
 struct Turn<'a> {
+    link: &'a DirectLink,
     datagrams: Datagrams<'a, Segment>,
     local_rank: usize,
     waits: bool,
+    /// No other thread of this process tries to be the reader.
+    may_read: bool,
 }
 
-impl Turn<'_> {
+impl<'a> Turn<'a> {
+    fn new(node: &'a Node, link: &'a DirectLink) -> Self {
+        let datagrams = Datagrams::new(&node.segment);
+        Turn { link, datagrams, local_rank: node.local_rank, waits: false, may_read: false }
+    }
+
     /// Whether this rank is the reader; it tries to become it.
     fn is_reader(&mut self) -> bool {
         if !std::mem::replace(&mut self.waits, true) {
             self.datagrams.begin_waiting();
         }
-        self.datagrams.try_read(self.local_rank)
+        self.may_read = self.may_read || self.link.claim_reader();
+        self.may_read && self.datagrams.try_read(self.local_rank)
     }
 
-    /// Waits for other nodes no more. True if another rank has to be woken, which then reads.
-    fn end(&mut self) -> bool {
+    /// Waits for other nodes no more. If no rank reads then, a rank that waits is woken, and reads.
+    fn end(&mut self) {
         if !std::mem::take(&mut self.waits) {
-            return false;
+            return;
         }
-        self.datagrams.end_waiting();
-        self.datagrams.stop_reading(self.local_rank)
+        let may_read = std::mem::take(&mut self.may_read);
+        if may_read {
+            self.link.release_reader();
+        }
+        if self.datagrams.end_waiting(may_read.then_some(self.local_rank)) {
+            self.link.waiters.wake_one();
+        }
     }
 }
 
@@ -168,8 +187,8 @@ impl Process {
         let Operation { spanning, node, link, .. } = *operation;
         let part = &spanning.service.part;
         let shared = &part.shared;
-        let datagrams = Datagrams::new(&node.segment);
-        let mut turn = Turn { datagrams, local_rank: node.local_rank, waits: false };
+        let mut turn = Turn::new(node, link);
+        let kind = Kinds::of(spanning.id());
         let began = node.clock().now();
         let _in_call = Awaited::spanning(call).publish(part, began);
         let mut chores = Chores::new(node.patience_ns, self.library.activity());
@@ -177,12 +196,17 @@ impl Process {
         let (mut has_slept, mut looks) = (false, 0u32);
         let (mut next_question_ns, mut question_step_ns) = (FIRST_QUESTION_NS, FIRST_QUESTION_NS);
         let mut has_just_asked = false;
+        // What was left for this rank has been replaced before it came, as if it had been lost.
+        let mut lacks_some = false;
         loop {
             if self.requests.pending() > 0 {
                 self.requests.progress();
             }
-            if progress == Progress::AwaitsNodes && turn.is_reader() {
-                self.receive_datagrams(spanning, link);
+            if progress == Progress::AwaitsNodes {
+                lacks_some |= self.take_datagrams(spanning, link);
+                if turn.is_reader() {
+                    self.receive_datagrams(spanning, link);
+                }
             }
             progress = operation.poll();
             if progress == Progress::Done {
@@ -191,8 +215,8 @@ impl Process {
             if part.is_revoked() {
                 return Err(Revoked);
             }
-            if progress == Progress::AwaitsRanks && turn.end() {
-                self.registry.wake_direct();
+            if progress == Progress::AwaitsRanks {
+                turn.end();
             }
             looks += 1;
             let waited_ns = node.clock().ns_since(began);
@@ -214,15 +238,22 @@ impl Process {
                 };
                 let nap_ns = chores.nap_ns(waited_ns, self.requests.pending() > 0);
                 let nap_ns = nap_ns.min(answered_ns).min(asks_in_ns);
-                if progress == Progress::AwaitsNodes && turn.is_reader() {
+                if progress == Progress::AwaitsRanks {
+                    let happened = || {
+                        progress = operation.poll();
+                        progress != Progress::AwaitsRanks
+                    };
+                    shared.board.sleep_unless(shared.board.fencing, nap_ns, happened);
+                } else if turn.is_reader() {
                     link.sleep(nap_ns);
                 } else {
                     let happened = || {
+                        lacks_some |= self.take_datagrams(spanning, link);
                         progress = operation.poll();
-                        progress == Progress::Done || (progress == Progress::AwaitsNodes && turn.is_reader())
+                        progress != Progress::AwaitsNodes || turn.is_reader()
                     };
                     let asleep_since = node.clock().now();
-                    shared.board.sleep_unless(shared.board.fencing, nap_ns, happened);
+                    link.waiters.sleep_unless(kind, nap_ns, happened);
                     // The reader may have been stopped. What has come is there for any rank that takes it.
                     let is_in_vain = node.clock().ns_since(asleep_since) >= nap_ns;
                     if is_in_vain && progress == Progress::AwaitsNodes && !turn.is_reader() {
@@ -233,6 +264,9 @@ impl Process {
             if looks > 32 || has_slept {
                 let waited_ns = node.clock().ns_since(began);
                 self.do_chores(part, call.kind(), &mut chores, waited_ns)?;
+                if std::mem::take(&mut lacks_some) {
+                    next_question_ns = next_question_ns.min(waited_ns + EARLY_QUESTION_NS);
+                }
                 if progress == Progress::AwaitsNodes && waited_ns >= next_question_ns {
                     question_step_ns = (question_step_ns * 2).min(RAREST_QUESTION_NS);
                     next_question_ns = waited_ns + question_step_ns;
@@ -241,9 +275,7 @@ impl Process {
                 }
             }
         }
-        if turn.end() {
-            self.registry.wake_direct();
-        }
+        turn.end();
         if node.recording {
             let now = node.clock().now();
             node.timeline.add(node.clock().ns_between(node.began, now), node.clock().ns_between(began, now));
@@ -252,34 +284,42 @@ impl Process {
         Ok(())
     }
 
-    /// Takes what has come, for this communicator or another one, and wakes ranks here that sleep for it.
+    /// Takes what has come for this node, and wakes ranks here that sleep for it.
     fn receive_datagrams(&self, spanning: &SpanningCommunicator, link: &DirectLink) {
-        let accept = |spanning: &SpanningCommunicator, from: u32, frame: &Frame<'_>| {
-            if let Some(direct) = spanning.direct() {
-                direct.accept(from, frame);
-            }
-        };
-        let mut is_of_this = false;
+        let mut come = Kinds::NONE;
         link.receive(|from, frame| {
-            let (Frame::Statement { communicator, .. } | Frame::Credit { communicator, .. }) = *frame else {
-                return;
-            };
-            if spanning.id() == communicator {
-                accept(spanning, from, frame);
-                is_of_this = true;
-                return;
+            let Some(communicator) = frame.communicator() else { return };
+            if !self.accept(spanning, from, frame) {
+                link.leave(from, frame);
             }
-            match self.registry.spanning(communicator).as_deref() {
-                Some(Communicator::Spanning(other)) => {
-                    accept(other, from, frame);
-                    other.service.part.shared.board.notify();
-                }
-                _ => link.keep_unknown(from, frame),
-            }
+            come = come.and(Kinds::of(communicator));
         });
-        if is_of_this {
-            spanning.service.part.shared.board.notify();
+        if !come.are_none() {
+            link.waiters.wake(come);
         }
+    }
+
+    /// Takes what other ranks of this node have read for this process. Whether some of it may be lost.
+    fn take_datagrams(&self, spanning: &SpanningCommunicator, link: &DirectLink) -> bool {
+        link.take_left(|from, frame| {
+            // What is about a communicator that this process does not have yet is looked for when it is made.
+            self.accept(spanning, from, frame);
+        })
+    }
+
+    /// Writes down what a node says about `spanning` or another communicator of this process. False if this
+    /// process has no such communicator.
+    fn accept(&self, spanning: &SpanningCommunicator, from: u32, frame: &Frame<'_>) -> bool {
+        let Some(communicator) = frame.communicator() else { return true };
+        if spanning.id() == communicator {
+            spanning.direct().into_iter().for_each(|direct| direct.accept(from, frame));
+            return true;
+        }
+        let Some(other) = self.registry.spanning(communicator) else { return false };
+        if let Communicator::Spanning(other) = &*other {
+            other.direct().into_iter().for_each(|direct| direct.accept(from, frame));
+        }
+        true
     }
 }
 

@@ -49,17 +49,6 @@ impl Registry {
         lock(&self.attached).iter().find(is_meant).cloned()
     }
 
-    /// Wakes ranks of this node that wait for other nodes in a direct collective.
-    pub(crate) fn wake_direct(&self) {
-        for communicator in lock(&self.attached).iter() {
-            if let Communicator::Spanning(spanning) = &**communicator {
-                if spanning.direct().is_some() {
-                    spanning.service.part.shared.board.notify();
-                }
-            }
-        }
-    }
-
     /// Returns the records of all communicators of this process.
     pub fn records(&self) -> Vec<CommRecord> {
         let mut records = lock(&self.freed).clone();

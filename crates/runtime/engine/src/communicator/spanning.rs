@@ -5,7 +5,7 @@ use super::service::NodeService;
 use crate::collective::call::{Call, CollectiveKind};
 use crate::comm::shared::Shared;
 use crate::direct::description::Description;
-use crate::direct::part::DirectPart;
+use crate::direct::part::{self, DirectPart};
 use crate::job::agent_commands::{AgentCommand, NewCommunicator};
 use crate::job::node::Node;
 use crate::record::tally::{Tallies, is_sampled};
@@ -17,6 +17,7 @@ use evenkeel_random::Random;
 use evenkeel_record::CommRecord;
 use evenkeel_segment::Geometry;
 use evenkeel_segment::block::Block;
+use evenkeel_segment::waiters::Kinds;
 use evenkeel_spanning::{NodeMap, cut};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -60,6 +61,17 @@ impl SpanningCommunicator {
         let block_of = |node: usize| Block::from_id(reservations[first_rank_of(node)].block);
         let blocks: Option<Vec<Block>> = (0..map.nodes.len()).map(block_of).collect();
         let here = map.node_of(me);
+        let has_statements = |node: usize| reservations[first_rank_of(node)].statements != 0;
+        let all_have_statements = (0..map.nodes.len()).all(has_statements);
+        // What was reserved here and cannot be used, since some node has no room, is given back: every member
+        // drops its own reference, and the first member drops the agent's.
+        let references = if first_rank_of(here) == me { 2 } else { 1 };
+        if has_statements(here) && !all_have_statements {
+            let reserved = block_of(here).zip(part::geometry(node, &map, here));
+            let (owner, geometry) = reserved.expect("statements belong to a block");
+            let block = node.allocator().statements(owner, &geometry).expect("they have been reserved");
+            (0..references).for_each(|_| node.allocator().drop_reference(block, &geometry));
+        }
         if let Some(blocks) = blocks {
             return Some(SpanningCommunicator::new(
                 node,
@@ -67,14 +79,12 @@ impl SpanningCommunicator {
                 reservations[0].id,
                 map,
                 blocks[here],
+                all_have_statements,
                 identity,
             ));
         }
-        // There was no room on some node, so the block that was reserved here is given back: every member
-        // drops its own reference, and the first member drops the agent's.
         if let Some(block) = block_of(here) {
             let geometry = Geometry::spanning(map.counts.on(here) + 1);
-            let references = if first_rank_of(here) == me { 2 } else { 1 };
             (0..references).for_each(|_| node.allocator().drop_reference(block, &geometry));
         }
         None
@@ -86,12 +96,15 @@ impl SpanningCommunicator {
         id: u64,
         map: Arc<NodeMap>,
         block: Block,
+        has_statements: bool,
         identity: Identity,
     ) -> SpanningCommunicator {
         let (here, local_rank) = (map.node_of(identity.me), map.local_rank_of(identity.me));
         let members: Vec<u32> = map.members(here).map(|rank| identity.members[rank] as u32).collect();
         let shared = Shared::of_members_and_agent(node, block, &members);
-        let direct = DirectPart::new(&shared, id, &map, here, local_rank);
+        let direct = has_statements.then(|| {
+            DirectPart::new(&shared, id, &map, here, local_rank).unwrap_or_else(|| end_without_room(node))
+        });
         if let Some(agent) = node.agent().filter(|_| local_rank == 0) {
             let count = |(at, node): (usize, &u32)| (*node, map.counts.on(at) as u32);
             let nodes = map.nodes.iter().enumerate().map(count).collect();
@@ -150,14 +163,11 @@ impl SpanningCommunicator {
         // The other nodes may have room. They are not asked, because a duplicate must not wait for any
         // rank.
         let Some(block) = self.service.duplicate_block(self.service.part.ranks - 1, number) else {
-            node.end(
-                "the segment of this node has no room for another communicator. The segments of other nodes \
-                 may have room, so the job cannot continue. Free communicators that are no longer used, or \
-                 set EVENKEEL_NODES=library",
-            );
+            end_without_room(node);
         };
         let id = id_of_duplicate(self.id, number);
-        SpanningCommunicator::new(node, self.operators, id, Arc::clone(&self.map), block, identity)
+        let map = Arc::clone(&self.map);
+        SpanningCommunicator::new(node, self.operators, id, map, block, self.direct.is_some(), identity)
     }
 
     /// Returns the size of the pieces into which the call is cut, in bytes. If the host library must carry
@@ -220,6 +230,9 @@ impl SpanningCommunicator {
     /// Ends all operations in progress on it, on all nodes.
     pub(crate) fn revoke(&self) {
         self.service.part.revoke();
+        if let Some(agent) = self.service.part.shared.node.agent() {
+            agent.direct.iter().for_each(|link| link.waiters.wake(Kinds::of(self.id)));
+        }
         self.tell_agent(&AgentCommand::Revoke { id: self.id });
     }
 
@@ -247,6 +260,16 @@ impl SpanningCommunicator {
         ops.extend(self.counters().tallies.records());
         Some(CommRecord { segment_bytes: self.service.segment_bytes(), ..self.identity.record(ops)? })
     }
+}
+
+/// A duplicate has no room. The other members are not asked, so the job cannot go on.
+#[cold]
+fn end_without_room(node: &Node) -> ! {
+    node.end(
+        "the segment of this node has no room for another communicator. The segments of other nodes may have \
+         room, so the job cannot continue. Free communicators that are no longer used, or set \
+         EVENKEEL_NODES=library",
+    )
 }
 
 /// The id of a duplicate, which every member computes for itself. The highest bit keeps it apart from ids

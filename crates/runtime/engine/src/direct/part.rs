@@ -17,7 +17,7 @@ use evenkeel_spanning::NodeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-/// The part. Only programs with one thread in MPI have one.
+/// The part.
 pub struct DirectPart {
     /// What the nodes say.
     pub statements: Statements<Mapped>,
@@ -36,19 +36,15 @@ pub struct DirectPart {
 }
 
 /// Returns the layout of the statements of a communicator that ranks of all nodes carry; `None` if they
-/// cannot. The same on all ranks.
-///
-/// All ranks of the job have to be members: whichever rank reads the node's datagrams must know where to put
-/// them.
-pub(crate) fn geometry(node: &Node, map: &NodeMap) -> Option<StatementGeometry> {
+/// cannot. The same on all ranks, but for the members on their nodes.
+pub(crate) fn geometry(node: &Node, map: &NodeMap, here: usize) -> Option<StatementGeometry> {
     node.agent()?.direct.as_ref()?;
-    let fits =
-        map.ranks() == node.ranks && map.nodes.len() <= MAX_NODES && map.counts.largest() <= MAX_MEMBERS;
-    fits.then(|| StatementGeometry::new(node.neighbours.len(), map.nodes.len()))
+    let fits = map.nodes.len() <= MAX_NODES && map.counts.largest() <= MAX_MEMBERS;
+    fits.then(|| StatementGeometry::new(map.counts.on(here), map.nodes.len()))
 }
 
 impl DirectPart {
-    /// The part of member `me` of this node; `None` if ranks do not carry its collectives.
+    /// The part of member `me` of this node; `None` if there is no room for the statements.
     pub(crate) fn new(
         shared: &Shared,
         id: u64,
@@ -57,14 +53,8 @@ impl DirectPart {
         me: usize,
     ) -> Option<DirectPart> {
         let node = shared.node;
-        let geometry = geometry(node, map)?;
-        let Some(block) = node.allocator().statements(shared.block, &geometry) else {
-            node.end(
-                "the segment of this node has no room for another communicator. The segments of other nodes \
-                 may have room, so the job cannot continue. Free communicators that are no longer used, or \
-                 set EVENKEEL_DIRECT=off",
-            );
-        };
+        let geometry = geometry(node, map, here)?;
+        let block = node.allocator().statements(shared.block, &geometry)?;
         let part = DirectPart {
             statements: Statements { memory: node.segment.at(block.offset()), geometry },
             block,
@@ -75,9 +65,8 @@ impl DirectPart {
             next: AtomicU64::new(0),
             parts: Mutex::default(),
         };
-        let link = node.agent().and_then(|agent| agent.direct.as_ref());
-        for frame in link.map_or_else(Vec::new, |link| link.take_unknown(id)) {
-            part.accept(frame.from, &frame.frame());
+        if let Some(link) = node.agent().and_then(|agent| agent.direct.as_ref()) {
+            link.find_left(id, |from, frame| part.accept(from, frame));
         }
         Some(part)
     }

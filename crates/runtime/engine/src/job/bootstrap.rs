@@ -292,7 +292,7 @@ fn own_flags(threaded: bool) -> u32 {
     if options::NODES.get() == "agents" {
         flags |= AGENTS;
     }
-    if options::DIRECT.get() != "off" && flags & (STRICT | THREADED) == STRICT {
+    if options::DIRECT.get() != "off" && flags & STRICT != 0 {
         flags |= DIRECT;
     }
     if membarrier::register() {

@@ -1,10 +1,14 @@
-//! A rank's way to the other nodes: the socket for datagrams that the ranks of this node share.
+//! A rank's way to the other nodes: the socket for datagrams that the ranks of this node share, and what they
+//! read there for each other.
 
 use crate::wait::settings::WaitSettings;
-use evenkeel_datagram::{Address, DatagramSocket, Frame, Sealer};
+use evenkeel_datagram::{Address, DatagramSocket, Frame, MAX_FRAME_BYTES, Sealer};
 use evenkeel_secret::{JobSecret, SECRET_BYTES};
-use evenkeel_segment::Segment;
 use evenkeel_segment::datagrams::{Datagrams, SocketState};
+use evenkeel_segment::unclaimed::{self, Place, Unclaimed};
+use evenkeel_segment::waiters::Waiters;
+use evenkeel_segment::{Mapped, Segment};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -17,8 +21,11 @@ const PROBE_INTERVAL: Duration = Duration::from_millis(5);
 const LAST_PROBES: usize = 3;
 /// How long it sleeps between two looks.
 const PAUSE: Duration = Duration::from_micros(200);
-/// Frames that are kept of communicators that this process has not made yet.
-const MOST_UNKNOWN: usize = 256;
+/// Positions of unclaimed datagrams to which a rank comes back because they were not written yet.
+const MOST_UNWRITTEN: usize = 32;
+/// What stands in front of an unclaimed frame: the node that has sent it.
+const SENDER_BYTES: usize = 4;
+const _: () = assert!((SENDER_BYTES + MAX_FRAME_BYTES).next_multiple_of(4) <= unclaimed::MAX_BYTES);
 
 /// An address as three words of the segment.
 pub fn address_to_words(address: &Address) -> [u64; 3] {
@@ -33,26 +40,28 @@ fn address_from_words(words: [u64; 3]) -> Address {
     Address { port: words[0] as u16, is_v6: words[0] >> 16 & 1 != 0, ip }
 }
 
-/// A frame of a communicator that this process does not know yet, and the node that has sent it.
-#[derive(Clone, Debug)]
-pub(crate) struct UnknownFrame {
-    pub from: u32,
-    pub number: u64,
-    /// `None`: it is a credit.
-    pub content: Option<Vec<u8>>,
-    pub communicator: u64,
+/// How far this process has read what ranks here have left for each other.
+#[derive(Default)]
+struct Reading {
+    next: u64,
+    /// Earlier positions that were not written yet.
+    unwritten: Vec<u64>,
 }
 
-/// The socket, and the keys of all nodes. Only programs with one thread in MPI have it, so its locks are
-/// always free.
+/// The socket, and the keys of all nodes.
 pub struct DirectLink {
     socket: DatagramSocket,
     sealer: Sealer,
     /// How ranks wait for other nodes: those share the cores of this one where they are virtual hosts.
     pub(crate) waiting: WaitSettings,
+    /// The ranks here that sleep until other nodes say something.
+    pub(crate) waiters: Waiters<Mapped>,
+    /// Whether a thread of this process is the reader, or tries to be.
+    has_reader: AtomicBool,
     /// Room to make datagrams in.
     buffer: Mutex<Vec<u8>>,
-    unknown: Mutex<Vec<UnknownFrame>>,
+    unclaimed: Unclaimed<Mapped>,
+    reading: Mutex<Reading>,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -70,23 +79,26 @@ impl DirectLink {
     ) -> Option<DirectLink> {
         let datagrams = Datagrams::new(segment);
         let until = Instant::now() + PATIENCE;
-        let name = loop {
+        let place = loop {
             match datagrams.state() {
-                SocketState::Open(name) => break name,
+                SocketState::Open(place) => break place,
                 SocketState::None => return None,
                 SocketState::Unknown if Instant::now() > until => return None,
                 SocketState::Unknown => std::thread::sleep(PAUSE),
             }
         };
-        let socket = evenkeel_datagram::take(name, PATIENCE).ok()?;
+        let socket = evenkeel_datagram::take(place.name, PATIENCE).ok()?;
         let addresses: Vec<Address> =
             (0..nodes).map(|node| address_from_words(datagrams.address(node))).collect();
         Some(DirectLink {
             socket: DatagramSocket::new(socket, &addresses),
             sealer: Sealer::new(&JobSecret::new(secret), node, nodes as u32),
             waiting,
+            waiters: Waiters::of(segment),
+            has_reader: AtomicBool::new(false),
             buffer: Mutex::default(),
-            unknown: Mutex::default(),
+            unclaimed: Unclaimed::new(segment.at(place.unclaimed as usize)),
+            reading: Mutex::default(),
         })
     }
 
@@ -147,41 +159,68 @@ impl DirectLink {
         self.socket.sleep(longest_ns);
     }
 
-    /// Keeps a frame of a communicator that this process has not made yet. If there are too many, it is lost.
-    pub(crate) fn keep_unknown(&self, from: u32, frame: &Frame<'_>) {
-        let mut unknown = lock(&self.unknown);
-        if unknown.len() == MOST_UNKNOWN {
-            unknown.remove(0);
-        }
-        let kept = match *frame {
-            Frame::Probe { .. } => return,
-            Frame::Statement { communicator, number, content } => {
-                UnknownFrame { from, number, content: Some(content.to_vec()), communicator }
-            }
-            Frame::Credit { communicator, finished } => {
-                UnknownFrame { from, number: finished, content: None, communicator }
-            }
-        };
-        unknown.push(kept);
+    /// Leaves a frame of a communicator that this process does not have for the ranks that have it.
+    pub(crate) fn leave(&self, from: u32, frame: &Frame<'_>) {
+        let mut bytes = Vec::with_capacity(unclaimed::MAX_BYTES);
+        bytes.extend_from_slice(&from.to_le_bytes());
+        frame.write(&mut bytes);
+        debug_assert!(bytes.len() % 4 == 0, "statements are");
+        self.unclaimed.leave(&bytes);
     }
 
-    /// The frames that were kept of a communicator.
-    pub(crate) fn take_unknown(&self, communicator: u64) -> Vec<UnknownFrame> {
-        let mut unknown = lock(&self.unknown);
-        let (taken, rest) = unknown.drain(..).partition(|frame| frame.communicator == communicator);
-        *unknown = rest;
-        taken
-    }
-}
-
-impl UnknownFrame {
-    /// The frame.
-    pub(crate) fn frame(&self) -> Frame<'_> {
-        let UnknownFrame { communicator, number, .. } = *self;
-        match &self.content {
-            Some(content) => Frame::Statement { communicator, number, content },
-            None => Frame::Credit { communicator, finished: number },
+    /// Gives `each` the frames that ranks here have left since this was called last. Whether any of them may
+    /// have been replaced before this process has seen it.
+    pub(crate) fn take_left(&self, mut each: impl FnMut(u32, &Frame<'_>)) -> bool {
+        let mut reading = lock(&self.reading);
+        let end = self.unclaimed.end();
+        if reading.next == end && reading.unwritten.is_empty() {
+            return false;
         }
+        let (begin, mut bytes) = (self.unclaimed.begin(), Vec::new());
+        let mut is_late = reading.next < begin;
+        let mut unwritten = std::mem::take(&mut reading.unwritten);
+        unwritten.extend(reading.next.max(begin)..end);
+        reading.next = end;
+        for position in unwritten {
+            match self.read_left(position, &mut bytes, &mut each) {
+                Place::NotYet if reading.unwritten.len() < MOST_UNWRITTEN => reading.unwritten.push(position),
+                Place::NotYet | Place::Gone => is_late = true,
+                Place::Datagram => {}
+            }
+        }
+        is_late
+    }
+
+    /// Gives `each` all frames of a communicator that ranks here have left and that are still there.
+    pub(crate) fn find_left(&self, communicator: u64, mut each: impl FnMut(u32, &Frame<'_>)) {
+        let mut bytes = Vec::new();
+        for position in self.unclaimed.begin()..self.unclaimed.end() {
+            self.read_left(position, &mut bytes, &mut |from, frame| {
+                if frame.communicator() == Some(communicator) {
+                    each(from, frame);
+                }
+            });
+        }
+    }
+
+    fn read_left(&self, position: u64, bytes: &mut Vec<u8>, each: &mut impl FnMut(u32, &Frame<'_>)) -> Place {
+        let place = self.unclaimed.read(position, bytes);
+        if let (Place::Datagram, Some((from, frame))) = (place, bytes.split_first_chunk::<SENDER_BYTES>()) {
+            if let Some(frame) = Frame::read(frame) {
+                each(u32::from_le_bytes(*from), &frame);
+            }
+        }
+        place
+    }
+
+    /// Whether this thread may try to be the reader; then no other thread of this process tries.
+    pub(crate) fn claim_reader(&self) -> bool {
+        !self.has_reader.swap(true, Ordering::Relaxed)
+    }
+
+    /// This thread does not try any more.
+    pub(crate) fn release_reader(&self) {
+        self.has_reader.store(false, Ordering::Relaxed);
     }
 }
 

@@ -1,5 +1,6 @@
 //! What the members of a communicator that spans nodes reserve and send each other when it is made.
 
+use crate::direct::part;
 use crate::job::node::Node;
 use evenkeel_segment::Geometry;
 use evenkeel_segment::block::Block;
@@ -21,6 +22,8 @@ pub struct Reservation {
     pub(crate) block: u64,
     /// From the first of all members: the id by which the agents know the communicator.
     pub(crate) id: u64,
+    /// From the first member on each node: 1 if there is room for the statements of small collectives.
+    pub(crate) statements: u64,
 }
 
 impl Reservation {
@@ -30,13 +33,20 @@ impl Reservation {
         if map.local_rank_of(me) != 0 {
             return Reservation::default();
         }
-        let geometry = Geometry::spanning(map.counts.on(map.node_of(me)) + 1);
-        let block = node.allocator().allocate(&geometry).map_or(0, Block::id);
+        let here = map.node_of(me);
+        let block = node.allocator().allocate(&Geometry::spanning(map.counts.on(here) + 1));
+        let statements = block.zip(part::geometry(node, map, here));
+        let statements =
+            statements.and_then(|(block, geometry)| node.allocator().statements(block, &geometry));
         let id = match node.agent() {
             Some(agent) if me == 0 => agent.next_communicator_id(node.me),
             _ => 0,
         };
-        Reservation { block, id }
+        Reservation {
+            block: block.map_or(0, Block::id),
+            id,
+            statements: u64::from(statements.is_some()),
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::geometry::{DATA_BYTES, StatementGeometry, WORDS};
 use crate::sync::{AtomicU64, Ordering, Words};
+use crate::tagged_word::{replace_older, value_of};
 
 /// The data of a deposit or statement.
 pub type Data = [u8; DATA_BYTES];
@@ -27,15 +28,6 @@ fn tag(number: u64) -> u32 {
 
 /// How many times a window position is used until words that no rank has written meanwhile are tagged anew.
 const MOST_USES: u64 = 1 << 14;
-
-fn tagged(number: u64, value: u32) -> u64 {
-    u64::from(tag(number)) << 32 | u64::from(value)
-}
-
-/// The value of a word that is about this collective.
-fn value_of(word: u64, number: u64) -> Option<u32> {
-    ((word >> 32) as u32 == tag(number)).then_some(word as u32)
-}
 
 impl<M: Words> Statements<M> {
     fn word(&self, at: usize) -> &AtomicU64 {
@@ -115,7 +107,7 @@ impl<M: Words> Statements<M> {
     fn tag_all(&self, number: u64) {
         for node in 0..self.geometry.nodes {
             let at = self.geometry.statement(number, node);
-            (0..WORDS).for_each(|word| self.replace_older(self.word(at + word * 8), number, 0));
+            (0..WORDS).for_each(|word| replace_older(self.word(at + word * 8), tag(number), 0));
         }
     }
 
@@ -152,14 +144,15 @@ impl<M: Words> Statements<M> {
 
     // ---- among the nodes ----
 
-    /// Writes a node's statement, which anyone may have written already.
+    /// Writes a node's statement, which anyone may have written already. No tag is older than [`MOST_USES`]
+    /// uses of its place, so none is taken for a later one, however late this process writes.
     ///
     /// # Panics
     /// If there is more data than [`DATA_BYTES`].
     pub fn state(&self, number: u64, node: usize, description: u32, data: &[u8]) {
         let at = self.geometry.statement(number, node);
         for (word, value) in values(description, data).enumerate() {
-            self.replace_older(self.word(at + word * 8), number, value);
+            replace_older(self.word(at + word * 8), tag(number), value);
         }
     }
 
@@ -168,33 +161,10 @@ impl<M: Words> Statements<M> {
         self.described(number, node).is_some() && self.read(number, node, bytes, &mut [0; DATA_BYTES])
     }
 
-    /// No tag is older than [`MOST_USES`] uses of its place, so the tags of one half of the range are later,
-    /// and those of the other half earlier, however late this process writes.
-    fn replace_older(&self, word: &AtomicU64, number: u64, value: u32) {
-        let mut seen = word.load(Ordering::Relaxed);
-        loop {
-            let ahead = ((seen >> 32) as u32).wrapping_sub(tag(number));
-            if ahead < 1 << 31 {
-                return;
-            }
-            // Release: pairs with the loads in `described` and `read`, so that a rank that goes on knows of
-            // what others have done before. Each word says by itself what it is about.
-            match word.compare_exchange_weak(
-                seen,
-                tagged(number, value),
-                Ordering::Release,
-                Ordering::Relaxed,
-            ) {
-                Ok(_) => return,
-                Err(now) => seen = now,
-            }
-        }
-    }
-
     /// The description in a node's statement, if it has come; its data may still be missing.
     pub fn described(&self, number: u64, node: usize) -> Option<u32> {
         // Acquire: pairs with the exchange in `replace_older`.
-        value_of(self.word(self.geometry.statement(number, node)).load(Ordering::Acquire), number)
+        value_of(self.word(self.geometry.statement(number, node)).load(Ordering::Acquire), tag(number))
     }
 
     /// Reads `bytes` of data of a node's statement. False: it has not come yet.
@@ -202,7 +172,7 @@ impl<M: Words> Statements<M> {
         let at = self.geometry.statement(number, node);
         for (word, four) in data[..bytes.next_multiple_of(4)].chunks_exact_mut(4).enumerate() {
             let word = self.word(at + (1 + word) * 8).load(Ordering::Acquire); // as in `described`
-            let Some(value) = value_of(word, number) else { return false };
+            let Some(value) = value_of(word, tag(number)) else { return false };
             four.copy_from_slice(&value.to_le_bytes());
         }
         true
@@ -232,6 +202,7 @@ fn values(description: u32, data: &[u8]) -> impl Iterator<Item = u32> + '_ {
 mod tests {
     use super::*;
     use crate::block::{BlockAllocator, WORLD};
+    use crate::tagged_word::tagged;
     use crate::{Geometry, Mapped, Segment};
 
     fn statements(segment: &Segment, members: usize, nodes: usize) -> Statements<Mapped> {
@@ -268,7 +239,7 @@ mod tests {
                 let words = (0..2).flat_map(|node| (0..WORDS).map(move |word| (node, word * 8)));
                 words.for_each(|(node, at)| {
                     let at = all.geometry.statement(number, node) + at;
-                    all.memory.word(at).store(tagged(number, 0), Ordering::Relaxed);
+                    all.memory.word(at).store(tagged(tag(number), 0), Ordering::Relaxed);
                 });
             }
             for number in first..first + 2000 {

@@ -1,0 +1,139 @@
+//! Ranks of this node that sleep until other nodes say something, at an eventcount of their own. They may wait
+//! in different communicators: each sleeps for its communicator's *kind*, one of 32, and only those of a kind
+//! are woken when something has come for it.
+//!
+//! May use: eventcounts. Must never: lose a wake-up.
+
+use crate::eventcount::{self, Fencing, Futex};
+use crate::layout::WAITERS_AT;
+#[cfg(not(loom))]
+use crate::memory::{Mapped, Segment};
+use crate::sync::{Ordering, Words, fence};
+
+/// Kinds of communicators, a bit for each.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Kinds(u32);
+
+impl Kinds {
+    /// None.
+    pub const NONE: Kinds = Kinds(0);
+    /// All of them.
+    pub const ALL: Kinds = Kinds(u32::MAX);
+
+    /// The kind of the communicator that the job knows by this name.
+    pub fn of(communicator: u64) -> Kinds {
+        // Fibonacci hashing: the upper bits of the product depend on all bits.
+        Kinds(1 << (communicator.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 59))
+    }
+
+    /// Those of both.
+    #[must_use]
+    pub fn and(self, others: Kinds) -> Kinds {
+        Kinds(self.0 | others.0)
+    }
+
+    /// Whether there is none.
+    pub fn are_none(self) -> bool {
+        self.0 == 0
+    }
+}
+
+/// The ranks of a node that wait for other nodes.
+pub struct Waiters<M> {
+    memory: M,
+}
+
+#[cfg(not(loom))]
+impl Waiters<Mapped> {
+    /// Those of the node that shares this segment.
+    pub fn of(segment: &Segment) -> Waiters<Mapped> {
+        Waiters { memory: segment.at(WAITERS_AT) }
+    }
+}
+
+impl<M: Words + Futex> Waiters<M> {
+    /// Those whose eventcount is at `memory`.
+    pub fn new(memory: M) -> Waiters<M> {
+        Waiters { memory }
+    }
+
+    /// Wakes all that sleep for one of these kinds. To be called after publishing what has come.
+    pub fn wake(&self, kinds: Kinds) {
+        self.wake_some(i32::MAX as u32, kinds);
+    }
+
+    /// Wakes one of those that sleep, of whatever kind.
+    pub fn wake_one(&self) {
+        self.wake_some(1, Kinds::ALL);
+    }
+
+    fn wake_some(&self, most: u32, kinds: Kinds) {
+        fence(Ordering::SeqCst); // pairs with the fence in `sleep_unless`
+        if eventcount::has_sleepers(&self.memory) {
+            eventcount::wake_some_sleepers(&self.memory, most, kinds.0);
+        }
+    }
+
+    /// Sleeps until this kind is woken, at most `timeout_ns`, unless `happened` holds already.
+    pub fn sleep_unless(&self, kind: Kinds, timeout_ns: u64, happened: impl FnMut() -> bool) {
+        eventcount::sleep_as(&self.memory, Fencing::Both, kind.0, timeout_ns, happened);
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use std::sync::atomic::AtomicU64 as Counter;
+    use std::time::{Duration, Instant};
+
+    #[test]
+    fn those_are_woken_that_wait_for_what_has_come() {
+        let segment = Segment::create(2 << 20, 1).unwrap();
+        let waiters = || Waiters::of(&segment);
+        let (one, other) = (Kinds::of(1), Kinds::of(2));
+        assert_ne!(one, other);
+        let woken = [Counter::new(0), Counter::new(0)];
+        std::thread::scope(|scope| {
+            for (kind, count) in [(one, &woken[0]), (other, &woken[1])] {
+                scope.spawn(move || {
+                    waiters().sleep_unless(kind, 20_000_000_000, || false);
+                    count.store(1, Ordering::SeqCst);
+                });
+            }
+            let is_woken = |which: usize, kinds: Kinds| {
+                let until = Instant::now() + Duration::from_secs(10);
+                while woken[which].load(Ordering::SeqCst) == 0 && Instant::now() < until {
+                    waiters().wake(kinds);
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+                woken[which].load(Ordering::SeqCst) == 1
+            };
+            assert!(is_woken(0, one));
+            std::thread::sleep(Duration::from_millis(30));
+            assert_eq!(woken[1].load(Ordering::SeqCst), 0, "nothing has come for it");
+            assert!(is_woken(1, one.and(other)));
+        });
+    }
+
+    #[test]
+    fn one_wake_up_wakes_one() {
+        let segment = Segment::create(2 << 20, 1).unwrap();
+        let woken = Counter::new(0);
+        std::thread::scope(|scope| {
+            for kind in [1, 2, 3] {
+                let (waiters, woken) = (Waiters::of(&segment), &woken);
+                scope.spawn(move || {
+                    waiters.sleep_unless(Kinds::of(kind), 20_000_000_000, || false);
+                    woken.fetch_add(1, Ordering::SeqCst);
+                });
+            }
+            // Let all of them fall asleep.
+            std::thread::sleep(Duration::from_millis(300));
+            for expected in 1..=3 {
+                Waiters::of(&segment).wake_one();
+                std::thread::sleep(Duration::from_millis(100));
+                assert_eq!(woken.load(Ordering::SeqCst), expected);
+            }
+        });
+    }
+}
