@@ -19,6 +19,7 @@ from processes import HUNG_S
 from test_lost_agents import ranks_on
 
 CALLS = 3000
+COMMUNICATORS = 7  # of direct_collectives.c
 
 
 @pytest.fixture
@@ -26,8 +27,14 @@ def counters():
     return Counters(BUILD / "counters", RANKS)
 
 
-def run_random_calls(rig, mpi, counters, *arguments, **options):
-    program = [mpi.build("direct_collectives.c"), f"counters={counters.path}", *arguments]
+@pytest.fixture
+def entered():
+    """Counters for direct_collectives.c."""
+    return Counters(BUILD / "entered", RANKS * COMMUNICATORS)
+
+
+def run_random_calls(rig, mpi, entered, *arguments, **options):
+    program = [mpi.build("direct_collectives.c"), f"counters={entered.path}", *arguments]
     return run(rig, mpi, program, with_agents(mpi, **options))
 
 
@@ -37,44 +44,53 @@ def agents_messages(rig, path):
     return sum(json.loads(line)["sent"] for line in lines)
 
 
-def test_results_are_right(clean, one_mpi_of_each_family, counters):
-    assert_passed(run_random_calls(clean, one_mpi_of_each_family, counters, f"calls={CALLS}", "seed=1"))
+def test_results_are_right(clean, one_mpi_of_each_family, entered):
+    assert_passed(run_random_calls(clean, one_mpi_of_each_family, entered, f"calls={CALLS}", "seed=1"))
 
 
 @pytest.mark.parametrize("arguments", [["late=30"], ["free=1"], ["late=10", "free=1"]])
-def test_results_are_right_if_ranks_are_late_and_communicators_are_freed(
-    clean, openmpi4, counters, arguments
-):
-    assert_passed(run_random_calls(clean, openmpi4, counters, "calls=1500", "seed=2", *arguments))
+def test_results_are_right_if_ranks_are_late_and_communicators_are_freed(clean, openmpi4, entered, arguments):
+    assert_passed(run_random_calls(clean, openmpi4, entered, "calls=1500", "seed=2", *arguments))
 
 
-def test_results_do_not_depend_on_who_carries_the_calls(clean, openmpi4, counters):
+def test_results_do_not_depend_on_who_carries_the_calls(clean, openmpi4, entered):
     runs = [
-        run_random_calls(clean, openmpi4, counters, "calls=500", "seed=3", EVENKEEL_DIRECT=direct)
+        run_random_calls(clean, openmpi4, entered, "calls=500", "seed=3", EVENKEEL_DIRECT=direct)
         for direct in ("auto", "off")
     ]
     assert len({assert_passed(done) for done in runs}) == 1
 
 
+@pytest.mark.parametrize("arguments", [[], ["late=20", "free=1"]])
+def test_results_are_right_with_several_threads_in_mpi(clean, openmpi4, entered, arguments):
+    """Each communicator has a thread of its own."""
+    assert_passed(run_random_calls(clean, openmpi4, entered, "calls=500", "seed=5", "threads=1", *arguments))
+
+
 @pytest.mark.parametrize("percent", [2, 8])
-def test_results_are_right_on_a_network_that_loses_packets(clean, openmpi4, counters, percent):
+def test_results_are_right_on_a_network_that_loses_packets(clean, openmpi4, entered, percent):
     """The agents ask each other for what is lost. Their own connections bear losses, too, and are slow."""
     clean.set_loss(percent)
     try:
         options = {"EVENKEEL_AGENT_COUNTS": "/tmp/counts", "EVENKEEL_NODE_PATIENCE_MS": "60000"}
-        done = run_random_calls(clean, openmpi4, counters, "calls=300", "seed=4", "free=1", **options)
+        done = run_random_calls(clean, openmpi4, entered, "calls=300", "seed=4", "free=1", **options)
     finally:
         clean.set_loss(0)
     assert_passed(done)
     assert agents_messages(clean, "/tmp/counts") > 20
 
 
-def test_agents_have_nothing_to_do_while_nothing_is_lost(clean, openmpi4, counters):
-    """They say only that they leave."""
-    program = [openmpi4.build("bypass.c"), counters.path, "op=allreduce", "stopped=-1", "rounds=500"]
-    environment = with_agents(openmpi4, EVENKEEL_AGENT_COUNTS="/tmp/idle")
-    assert_passed(run(clean, openmpi4, program, environment))
-    assert agents_messages(clean, "/tmp/idle") <= 3 * 4
+@pytest.mark.parametrize("threads, most", [(0, 400), (1, 8000)])
+def test_agents_have_next_to_nothing_to_do_while_nothing_is_lost(clean, openmpi4, entered, threads, most):
+    """They tell each other which communicators are over, and that they leave.
+
+    And they ask for ranks that wait for long, as happens if 56 threads share a few cores. If they carried the
+    calls they would send some 40,000 messages, and 300,000 with threads.
+    """
+    arguments = ["calls=2000", "seed=7", "longer=0", f"threads={threads}"]
+    options = {"EVENKEEL_AGENT_COUNTS": "/tmp/idle"}
+    assert_passed(run_random_calls(clean, openmpi4, entered, *arguments, **options))
+    assert agents_messages(clean, "/tmp/idle") <= most
 
 
 @contextlib.contextmanager
@@ -164,15 +180,15 @@ def test_datagrams_of_strangers_do_not_disturb_a_job(running_for_long):
 
 
 @pytest.fixture
-def running_for_long(clean, openmpi4, counters):
+def running_for_long(clean, openmpi4, entered):
     """The rig, and a program of random collectives that takes some seconds."""
-    program = [openmpi4.build("direct_collectives.c"), f"counters={counters.path}", "calls=20000", "late=5"]
+    program = [openmpi4.build("direct_collectives.c"), f"counters={entered.path}", "calls=20000", "late=5"]
     process = start(clean, openmpi4, program, with_agents(openmpi4))
-    wait_for(lambda: any(count > 100 for count in counters.read()), "the program's first calls")
+    wait_for(lambda: any(count > 100 for count in entered.read()), "the program's first calls")
     return clean, process
 
 
-def test_where_no_datagrams_come_through_the_agents_carry_all(clean, openmpi4, counters):
+def test_where_no_datagrams_come_through_the_agents_carry_all(clean, openmpi4, entered):
     """A firewall lets TCP through only. The job notices that when it starts."""
     for host in clean.hosts:
         host.run(["nft", "add", "table", "inet", "no_udp"])
@@ -180,7 +196,7 @@ def test_where_no_datagrams_come_through_the_agents_carry_all(clean, openmpi4, c
         host.run(["nft", "add", "rule", "inet", "no_udp", "in", "meta", "l4proto", "udp", "drop"])
     try:
         options = {"EVENKEEL_AGENT_COUNTS": "/tmp/blocked"}
-        done = run_random_calls(clean, openmpi4, counters, "calls=300", "seed=6", **options)
+        done = run_random_calls(clean, openmpi4, entered, "calls=300", "seed=6", **options)
     finally:
         for host in clean.hosts:
             host.run(["nft", "delete", "table", "inet", "no_udp"])

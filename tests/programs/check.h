@@ -147,13 +147,23 @@ static inline int listed(const char *list, const char *word)
 
 /* closed=setuid|dumpable|seccomp: afterwards the ranks cannot read each other's memory; closed_rank=N: only
  * rank N does that. */
-static inline void begin(int *argc, char ***argv)
+static inline void begin_with(int *argc, char ***argv, int threads)
 {
-    MPI_Init(argc, argv);
+    int provided = MPI_THREAD_SINGLE;
+    if (threads == MPI_THREAD_SINGLE)
+        MPI_Init(argc, argv);
+    else
+        MPI_Init_thread(argc, argv, threads, &provided);
+    if (provided < threads) {
+        fprintf(stderr, "the library has no support for threads\n");
+        MPI_Abort(MPI_COMM_WORLD, 2);
+    }
     MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
     MPI_Comm_size(MPI_COMM_WORLD, &world_size);
     const char *closed = argument(*argc, *argv, "closed", "");
     if (*closed && number(*argc, *argv, "closed_rank", world_rank) == world_rank)
         close_memory(closed, world_rank);
 }
+
+static inline void begin(int *argc, char ***argv) { begin_with(argc, argv, MPI_THREAD_SINGLE); }
 #endif

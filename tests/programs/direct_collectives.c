@@ -1,16 +1,20 @@
 /* Small collectives between hosts at random: barriers, broadcasts, reductions and allreduces of at most 256
- * bytes, now and then a longer one, on MPI_COMM_WORLD, a duplicate of it, all ranks in reverse order, and parts
- * of the ranks: columns (every second rank), pairs of neighbours, halves at random, and a duplicate of the
- * columns.
+ * bytes, now and then a longer one, on MPI_COMM_WORLD, a duplicate of it, all ranks in reverse order, and
+ * parts of the ranks: columns (every second rank), pairs of neighbours, halves at random, and a duplicate of
+ * the columns.
  *
- *   direct_collectives counters=FILE calls=N seed=S [late=PERMILLE] [free=1]
+ *   direct_collectives counters=FILE calls=N seed=S [late=PERMILLE] [free=1] [threads=1] [longer=0]
  *
  * In so many of a thousand calls a rank comes up to two milliseconds late. With free=1 the communicators but
- * MPI_COMM_WORLD are freed and made anew all the time. Each part of the ranks makes as many calls as it likes.
- * Every result is checked. Before a barrier each rank writes the number of the call to its 64-bit counter in
- * FILE, which all hosts share, and behind it looks at all others. */
+ * MPI_COMM_WORLD are freed and made anew all the time. With threads=1 each communicator has a thread of its
+ * own, and all make their calls at once. With longer=0 none has more than 256 bytes. Each part of the ranks
+ * makes as many calls as it likes. Every result is checked. FILE, which all hosts share, has a 64-bit counter
+ * for each communicator and rank: before a barrier each rank writes the number of the call there, and behind
+ * it looks at all others. */
 #include "check.h"
 #include <fcntl.h>
+#include <pthread.h>
+#include <stddef.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
 
@@ -20,10 +24,12 @@ enum { MOST = 40, COMMUNICATORS = 7, MOST_RANKS = 256 };
 struct part {
     MPI_Comm comm;
     int size, color, members[MOST_RANKS];
+    _Atomic int64_t *entered; /* the last barrier on it that each rank has entered */
 };
 
 static uint64_t seed;
-static _Atomic int64_t *entered; /* the last barrier that each rank has entered */
+static long calls, late, frees, longest;
+static struct part parts[COMMUNICATORS];
 
 static uint64_t pick(uint64_t call, uint64_t what) { return mix(seed ^ mix(call << 8 | what)); }
 
@@ -65,17 +71,17 @@ static void max_of_ints(const struct part *part, uint64_t call)
 
 static void barrier(const struct part *part, uint64_t call)
 {
-    entered[world_rank] = (int64_t)call + 1;
+    part->entered[world_rank] = (int64_t)call + 1;
     MPI_Barrier(part->comm);
     for (int i = 0; i < part->size; i++)
-        CHECK(entered[part->members[i]] > (int64_t)call, "rank %d has not entered barrier %ld",
+        CHECK(part->entered[part->members[i]] > (int64_t)call, "rank %d has not entered barrier %ld",
               part->members[i], (long)call);
 }
 
 static void one_call(const struct part *part, uint64_t call)
 {
     double mine[MOST], all[MOST];
-    int longer = pick(call, 1) % 20 == 0, n = 1 + (int)(pick(call, 2) % (longer ? MOST : 32));
+    int n = 1 + (int)(pick(call, 2) % (pick(call, 1) % 20 == 0 ? (uint64_t)longest : 32));
     int root = (int)(pick(call, 3) % (uint64_t)part->size);
     for (int at = 0; at < n; at++)
         mine[at] = contribution(call, world_rank, at);
@@ -98,7 +104,7 @@ static void one_call(const struct part *part, uint64_t call)
 }
 
 /* Makes one of the communicators; the last one is a duplicate of the columns. */
-static void make(struct part *parts, int which)
+static void make(int which)
 {
     struct part *part = &parts[which];
     int half = (int)(mix(seed ^ (uint64_t)world_rank) >> 20 & 1);
@@ -123,33 +129,72 @@ static void some_calls(const struct part *part, uint64_t call)
         one_call(part, number + i);
 }
 
-int main(int argc, char **argv)
+static void come_late(uint64_t call)
 {
-    begin(&argc, &argv);
-    long calls = number(argc, argv, "calls", 1000), late = number(argc, argv, "late", 0);
-    long frees = number(argc, argv, "free", 0);
-    seed = (uint64_t)number(argc, argv, "seed", 1);
-    int fd = open(argument(argc, argv, "counters", ""), O_RDWR);
-    entered = mmap(NULL, 8 * (size_t)world_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    if (entered == MAP_FAILED) {
-        fprintf(stderr, "direct_collectives: counters=FILE is needed\n");
-        MPI_Abort(MPI_COMM_WORLD, 2);
-    }
-    if (world_size > MOST_RANKS)
-        MPI_Abort(MPI_COMM_WORLD, 2);
-    struct part parts[COMMUNICATORS];
-    for (int i = 0; i < COMMUNICATORS; i++)
-        make(parts, i);
+    if ((long)(mix(pick(call, 5) ^ (uint64_t)world_rank) % 1000) < late)
+        usleep((useconds_t)(pick(call, 6) % 2000));
+}
+
+/* All calls, each on the communicator that comes next. */
+static void one_after_another(void)
+{
     for (uint64_t call = 0; call < (uint64_t)calls; call++) {
-        if ((long)(mix(pick(call, 5) ^ (uint64_t)world_rank) % 1000) < late)
-            usleep((useconds_t)(pick(call, 6) % 2000));
+        come_late(call);
         int which = (int)(pick(call / 10, 7) % COMMUNICATORS);
         if (frees && call % 50 == 49 && which > 0) {
             MPI_Comm_free(&parts[which].comm);
-            make(parts, which);
+            make(which);
         }
         some_calls(&parts[which], call);
     }
+}
+
+/* All calls on one communicator. */
+static void *on_one(void *argument)
+{
+    struct part *part = argument;
+    for (uint64_t call = 0; call < (uint64_t)calls; call++) {
+        come_late(call ^ (uint64_t)(part - parts) << 32);
+        if (frees && call % 50 == 49 && part > parts) {
+            MPI_Comm old = part->comm;
+            MPI_Comm_dup(old, &part->comm);
+            MPI_Comm_free(&old);
+        }
+        some_calls(part, call);
+    }
+    return NULL;
+}
+
+static void all_at_once(void)
+{
+    pthread_t threads[COMMUNICATORS];
+    for (int i = 0; i < COMMUNICATORS; i++)
+        pthread_create(&threads[i], NULL, on_one, &parts[i]);
+    for (int i = 0; i < COMMUNICATORS; i++)
+        pthread_join(threads[i], NULL);
+}
+
+int main(int argc, char **argv)
+{
+    long threads = number(argc, argv, "threads", 0);
+    begin_with(&argc, &argv, threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE);
+    calls = number(argc, argv, "calls", 1000);
+    late = number(argc, argv, "late", 0);
+    frees = number(argc, argv, "free", 0);
+    longest = number(argc, argv, "longer", 1) ? MOST : 32;
+    seed = (uint64_t)number(argc, argv, "seed", 1);
+    int fd = open(argument(argc, argv, "counters", ""), O_RDWR);
+    _Atomic int64_t *counters =
+        mmap(NULL, 8 * (size_t)world_size * COMMUNICATORS, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (counters == MAP_FAILED || world_size > MOST_RANKS) {
+        fprintf(stderr, "direct_collectives: counters=FILE is needed, and at most %d ranks\n", MOST_RANKS);
+        MPI_Abort(MPI_COMM_WORLD, 2);
+    }
+    for (int i = 0; i < COMMUNICATORS; i++) {
+        parts[i].entered = counters + (ptrdiff_t)i * world_size;
+        make(i);
+    }
+    threads ? all_at_once() : one_after_another();
     for (int i = 1; i < COMMUNICATORS; i++)
         MPI_Comm_free(&parts[i].comm);
     int code = report_result((uint64_t)calls);

@@ -89,8 +89,7 @@ impl<'a, M: Words> Datagrams<'a, M> {
             0 => SocketState::Unknown,
             NONE => SocketState::None,
             _ => {
-                let [a, b, unclaimed] =
-                    [8, 16, 24].map(|at| self.word(STATE + at).load(Ordering::Relaxed));
+                let [a, b, unclaimed] = [8, 16, 24].map(|at| self.word(STATE + at).load(Ordering::Relaxed));
                 SocketState::Open(SocketPlace { name: [a, b], unclaimed })
             }
         }

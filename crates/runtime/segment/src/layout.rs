@@ -95,6 +95,6 @@ pub(crate) const DUPLICATES_AT: usize = 4 * LINE;
 /// Duplicates of a communicator whose blocks can be looked up at one time; each takes two words.
 pub(crate) const DUPLICATES: usize = 64;
 /// Bytes of a block's head.
-pub(crate) const HEAD_BYTES: usize = (DUPLICATES_AT + DUPLICATES * 16).next_multiple_of(LINE);
+pub const HEAD_BYTES: usize = (DUPLICATES_AT + DUPLICATES * 16).next_multiple_of(LINE);
 /// Bytes of an eventcount with what belongs to it, where it stands alone: laid out as the head of a block.
 pub(crate) const EVENTCOUNT_BYTES: usize = DUPLICATES_AT;

@@ -58,7 +58,8 @@ pub enum Place {
 
 /// The unclaimed datagrams of a node.
 pub struct Unclaimed<M> {
-    memory: M,
+    /// The words of the block.
+    pub memory: M,
     kept: u64,
 }
 

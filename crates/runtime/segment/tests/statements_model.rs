@@ -1,4 +1,4 @@
-//! Statements of nodes, and the socket that ranks take turns in reading, under loom: every interleaving of a
+//! Statements of nodes, the socket that ranks take turns in reading, and what they read for each other, under loom: every interleaving of a
 //! few ranks, every reordering the memory model allows.
 //!
 //! Run as `board_model.rs`. Each rule has a twin test in which it is left out, and loom must find the error.
@@ -7,9 +7,10 @@
 mod loom_memory;
 
 use evenkeel_segment::datagrams::Datagrams;
-use evenkeel_segment::layout::DATAGRAMS_AT;
+use evenkeel_segment::layout::{DATAGRAMS_AT, HEAD_BYTES, LINE, PAGE};
 use evenkeel_segment::statements::{DATA_BYTES, StatementGeometry, Statements};
 use evenkeel_segment::sync::{AtomicU64, Ordering, Words};
+use evenkeel_segment::unclaimed::{Place, Unclaimed};
 use loom::thread;
 use loom_memory::every_interleaving;
 use std::collections::HashMap;
@@ -18,6 +19,13 @@ use std::sync::atomic::AtomicBool;
 
 /// The words that these tests use, by their offsets.
 struct Memory(HashMap<usize, AtomicU64>);
+
+impl Memory {
+    fn at(offset: usize, bytes: usize) -> Memory {
+        let words = (offset..offset + bytes).step_by(8);
+        Memory(words.map(|at| (at, AtomicU64::new(0))).collect())
+    }
+}
 
 impl Words for Memory {
     fn word(&self, offset: usize) -> &AtomicU64 {
@@ -28,8 +36,7 @@ impl Words for Memory {
 /// Statements with a window of one collective: of two words each, a description and a number.
 fn statements(members: usize) -> Statements<Memory> {
     let geometry = StatementGeometry::with(members, 2, 1);
-    let words = (0..geometry.total_bytes).step_by(8);
-    Statements { memory: Memory(words.map(|at| (at, AtomicU64::new(0))).collect()), geometry }
+    Statements { memory: Memory::at(0, geometry.total_bytes), geometry }
 }
 
 /// Whether anything was wrong in any interleaving. An assertion that fails while other threads have not begun
@@ -178,21 +185,18 @@ fn a_place_that_is_used_again_too_early_has_wrong_data() {
     assert!(!is_right);
 }
 
-/// The first rank reads, takes what has come for both, and stops reading; the second one waits. `begin` is
-/// what it does first. `true` in the word: it has been woken, or reads itself.
+/// The first rank reads, takes what has come for both, and goes; the second one waits. It tries once to read,
+/// and then sleeps until it is woken.
 fn the_reader_goes(begins_to_wait: bool) {
     every_interleaving(
         2,
-        || {
-            let at = DATAGRAMS_AT;
-            let words = (at..at + 512).step_by(8);
-            (Memory(words.map(|at| (at, AtomicU64::new(0))).collect()), AtomicU64::new(0))
-        },
+        || (Memory::at(DATAGRAMS_AT, 512), AtomicU64::new(0)),
         move |(memory, woken), me| {
             let datagrams = Datagrams::new(memory);
             if me == 0 {
+                datagrams.begin_waiting();
                 until(|| datagrams.try_read(0));
-                if datagrams.stop_reading(0) {
+                if datagrams.end_waiting(Some(0)) {
                     woken.store(1, Ordering::SeqCst);
                 }
                 return;
@@ -200,11 +204,13 @@ fn the_reader_goes(begins_to_wait: bool) {
             if begins_to_wait {
                 datagrams.begin_waiting();
             }
-            // It tries once, and then sleeps until it is woken.
             if !datagrams.try_read(1) {
                 until(|| woken.load(Ordering::SeqCst) == 1);
+            }
+            if begins_to_wait {
+                datagrams.end_waiting(Some(1));
             } else {
-                datagrams.stop_reading(1);
+                memory.word(DATAGRAMS_AT + 2 * LINE).store(0, Ordering::Relaxed);
             }
         },
     );
@@ -219,4 +225,117 @@ fn a_reader_that_goes_wakes_a_rank_that_waits() {
 #[should_panic(expected = "exceeded maximum number of branches")]
 fn a_rank_that_does_not_say_that_it_waits_is_not_woken() {
     the_reader_goes(false);
+}
+
+/// The reader goes, and wakes one of two ranks that sleep. The one has what it waits for, and goes, too, perhaps
+/// woken; then the other one has to be woken. `go` is how the one goes: whether it wakes another.
+fn the_woken_rank_goes(go: impl Fn(&Datagrams<'_, Memory>) -> bool + Send + Sync + 'static) {
+    every_interleaving(
+        3,
+        || (Memory::at(DATAGRAMS_AT, 512), AtomicU64::new(0)),
+        move |(memory, wake_ups), me| {
+            let datagrams = Datagrams::new(memory);
+            let take = || wake_ups.compare_exchange(1, 0, Ordering::SeqCst, Ordering::SeqCst).is_ok();
+            datagrams.begin_waiting();
+            let wakes = match me {
+                0 => datagrams.try_read(0) && datagrams.end_waiting(Some(0)),
+                1 => {
+                    take();
+                    go(&datagrams)
+                }
+                _ => {
+                    if !datagrams.try_read(2) {
+                        until(take);
+                    }
+                    false
+                }
+            };
+            if wakes {
+                wake_ups.store(1, Ordering::SeqCst);
+            }
+        },
+    );
+}
+
+#[test]
+fn a_rank_that_was_woken_to_read_and_goes_wakes_another_one() {
+    the_woken_rank_goes(|datagrams| datagrams.end_waiting(Some(1)));
+}
+
+#[test]
+#[should_panic(expected = "exceeded maximum number of branches")]
+fn a_rank_that_keeps_its_wake_up_leaves_another_one_asleep() {
+    the_woken_rank_goes(|datagrams| {
+        datagrams.end_waiting(Some(1));
+        false
+    });
+}
+
+/// Unclaimed datagrams, of which one is kept.
+fn unclaimed() -> Unclaimed<Memory> {
+    Unclaimed::with(Memory::at(HEAD_BYTES, PAGE), 1)
+}
+
+/// A rank writes a datagram when its place has been used again; `write` is how. Who reads finds the later one,
+/// and all of it.
+fn a_late_datagram(write: impl Fn(&Unclaimed<Memory>) + Send + Sync + 'static) -> bool {
+    let verdict = Verdict::default();
+    let seen = verdict.clone();
+    every_interleaving(
+        2,
+        || {
+            let all = unclaimed();
+            assert_eq!(all.claim(), 0);
+            all
+        },
+        move |all, me| {
+            if me == 1 {
+                return write(all);
+            }
+            let mut found = Vec::new();
+            all.leave(&[2; 8]);
+            for _ in 0..2 {
+                verdict.expect(all.read(1, &mut found) == Place::Datagram && found == [2; 8]);
+                verdict.expect(all.read(0, &mut found) == Place::Gone);
+                thread::yield_now();
+            }
+        },
+    );
+    seen.is_right()
+}
+
+#[test]
+fn a_datagram_that_is_left_late_replaces_nothing() {
+    assert!(a_late_datagram(|all| all.write(0, &[1; 8])));
+}
+
+#[test]
+fn storing_a_late_datagram_mixes_two() {
+    let is_right = a_late_datagram(|all| {
+        let first = HEAD_BYTES + LINE;
+        all.memory.word(first + 8).store(1 << 32 | 7, Ordering::Relaxed);
+    });
+    assert!(!is_right);
+}
+
+/// A rank leaves a datagram while another one reads what there is. If that one finds all of it, it knows of what
+/// the first one has done before.
+#[test]
+fn a_datagram_is_found_whole_or_not_at_all() {
+    let verdict = Verdict::default();
+    let seen = verdict.clone();
+    every_interleaving(
+        2,
+        || (unclaimed(), AtomicU64::new(0)),
+        move |(all, before), me| {
+            let mut found = Vec::new();
+            if me == 1 {
+                before.store(1, Ordering::Relaxed);
+                all.leave(&[3; 8]);
+            } else if all.end() == 1 && all.read(0, &mut found) == Place::Datagram {
+                verdict.expect(found == [3; 8] && before.load(Ordering::Relaxed) == 1);
+            }
+        },
+    );
+    assert!(seen.is_right());
 }

@@ -42,11 +42,7 @@ impl Reservation {
             Some(agent) if me == 0 => agent.next_communicator_id(node.me),
             _ => 0,
         };
-        Reservation {
-            block: block.map_or(0, Block::id),
-            id,
-            statements: u64::from(statements.is_some()),
-        }
+        Reservation { block: block.map_or(0, Block::id), id, statements: u64::from(statements.is_some()) }
     }
 }
 
