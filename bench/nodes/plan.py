@@ -16,7 +16,9 @@ OPERATIONS = (
     "gather:8",
     "alltoall:8",
 )
-SECTIONS = ("collectives", "skew", "late", "traffic", "stopped", "idle", "floor", "multicast")
+# In the columns of the grid of hosts and ranks: one rank of each host.
+IN_COLUMNS = ("barrier", "allreduce:8", "reduce:8", "bcast:8")
+SECTIONS = ("collectives", "columns", "skew", "late", "traffic", "stopped", "idle", "floor", "multicast")
 FLOOR = "floor"
 
 # Strict barriers, as the libraries' are. Deferred ones are measured by the section `stopped`.
@@ -84,6 +86,10 @@ def _groups(budget, settings, cores, number, sections):
     if "collectives" in sections:
         for hosts, per_host in budget.cells:
             yield [_collectives(budget, s, hosts, per_host) for s in settings]
+    if "columns" in sections:
+        for hosts, per_host in budget.cells:
+            if per_host > 1:
+                yield [_columns(budget, s, hosts, per_host) for s in settings]
     if number > budget.other_rounds:
         return
     if "skew" in sections:
@@ -101,7 +107,7 @@ def _groups(budget, settings, cores, number, sections):
 
 def _task(section, setting, hosts, per_host, arguments, limit_s, work_s, **more):
     """A task of this section that runs a program for about `work_s`."""
-    program = {"skew": "reduce_skew", "idle": "late"}.get(section, section)
+    program = {"skew": "reduce_skew", "idle": "late", "columns": "collectives"}.get(section, section)
     expected_s = start_s(setting, hosts * per_host) + work_s
     arguments = (*arguments, "--limit", limit_s)
     return Task(section, setting.name, hosts, per_host, program, arguments, limit_s, expected_s, **more)
@@ -111,6 +117,12 @@ def _collectives(budget, s, hosts, per_host):
     arguments = ("--ops", ",".join(OPERATIONS), "--cap", budget.op_s, "--budget", 8)
     work_s = 1.3 * budget.op_s * len(OPERATIONS)
     return _task("collectives", s, hosts, per_host, arguments, 15, work_s, environment=STRICT)
+
+
+def _columns(budget, s, hosts, per_host):
+    arguments = ("--ops", ",".join(IN_COLUMNS), "--parts", per_host, "--cap", budget.op_s, "--budget", 8)
+    work_s = 1.3 * budget.op_s * len(IN_COLUMNS)
+    return _task("columns", s, hosts, per_host, arguments, 15, work_s, environment=STRICT)
 
 
 def _skew(budget, s, number):

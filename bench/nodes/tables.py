@@ -17,6 +17,7 @@ STOPPED = (
     "every second. Seconds until the others leave their last barrier."
 )
 TRAFFIC = "Bytes that all hosts' devices received, relative to one copy of 64 KiB per host but the root's."
+COLUMNS = "Each communicator has one rank of each host, and all of them make the same call at the same time."
 COLLECTIVES = "µs: mean over ranks and calls (completion: median of the slowest rank)"
 
 
@@ -31,7 +32,8 @@ def write(rows, head, versions, left_out, figures):
     ]
     parts += [f"![{title}]({name})" for name, title in figures]
     for title, text in (
-        ("Collectives", collectives(rows)),
+        ("Collectives", collectives(rows, "collectives")),
+        ("Collectives in columns", columns(rows)),
         ("Processor time under skew, 8 hosts", skew(rows)),
         ("A late rank, 8 hosts", late(rows)),
         ("A stopped host", stopped(rows)),
@@ -66,8 +68,13 @@ def target_table(rows):
     return table(["what", "target", "verdict", "measured"], lines)
 
 
-def collectives(rows):
-    mine = rows.where(section="collectives")
+def columns(rows):
+    text = collectives(rows, "columns")
+    return f"{COLUMNS}\n\n{text}" if text else ""
+
+
+def collectives(rows, section):
+    mine = rows.where(section=section)
     names = mine.names()
     operations = {(row["op"], row["bytes"]) for row in mine if row.get("mean_us") is not None}
     parts = []

@@ -36,7 +36,8 @@ def judge(rows):
     out = []
     for ours in rows.names(is_evenkeel):
         out += [
-            *_latencies(rows, ours),
+            *_latencies(rows, ours, "collectives"),
+            *_latencies(rows, ours, "columns"),
             *_skew(rows, ours),
             *_late(rows, ours),
             *_stopped(rows, ours),
@@ -46,12 +47,13 @@ def judge(rows):
     return [*out, *_multicast(rows)]
 
 
-def _latencies(rows, ours):
+def _latencies(rows, ours, section):
+    where = " in columns" if section == "columns" else ""
     for op, bytes_ in LATENCIES:
         # Most ranks return from reductions and broadcasts at once: only the slowest rank's time tells when
         # the work was done.
         stat = "mean_us" if op in ("barrier", "allreduce") else "completion_us"
-        mine = {"section": "collectives", "op": op, "bytes": bytes_}
+        mine = {"section": section, "op": op, "bytes": bytes_}
         ratios = []
         for hosts, per_host in rows.cells(**mine):
             ratio = to_best(rows, stat, ours, **mine, hosts=hosts, per_host=per_host)
@@ -61,7 +63,7 @@ def _latencies(rows, ours):
             worst = max(ratios)[0]
             met = sum(value <= 0.8 for value, _ in ratios)
             yield Judgement(
-                f"{op} {bytes_ or ''}{' B' if bytes_ else ''}, {ours}",
+                f"{op} {bytes_ or ''}{' B' if bytes_ else ''}{where}, {ours}",
                 "≤ 0.8 × the best library",
                 worst,
                 worst <= 0.8,

@@ -1,7 +1,10 @@
 /* How long each rank is inside a collective call. An ordinary MPI program.
  *
  *   collectives [--ops barrier,allreduce:8,…] [--cap S] [--budget S] [--separator neutral|mpi] [--root R]
- *               [--limit S]
+ *               [--parts N] [--limit S]
+ *
+ * With --parts N the ranks are dealt out to N communicators, and all of these make the same call at the same
+ * time; the root is that of each of them.
  *
  * A separating barrier (neutral.h) precedes every timed call. Barriers themselves are called back to back,
  * first without reading the clock (mean), then with it (median, p99, completion). Calls are repeated until
@@ -37,7 +40,13 @@ typedef struct timed_call {
 
 static neutral n;
 static int root;
-static double *out, *in; /* `ranks` blocks each */
+static double *out, *in; /* a block for each member */
+
+/* The communicator: its members are every `parts`-th rank, from `first` on. */
+static MPI_Comm comm;
+static int parts = 1, first, members, me;
+
+static int world_rank_of(int member) { return member * parts + first; }
 
 static void wrong(const timed_call *t, double got, double wanted)
 {
@@ -60,12 +69,12 @@ static void prepare(const timed_call *t, long i)
     if (!count)
         return;
     double stamp = (double)(i % 1000 + 1);
-    int blocks = t->collective == SCATTER || t->collective == ALLTOALL ? n.ranks : 1;
+    int blocks = t->collective == SCATTER || t->collective == ALLTOALL ? members : 1;
     for (int b = 0; b < blocks; b++) {
         out[(size_t)b * count] = stamp + n.rank;
         out[(size_t)(b + 1) * count - 1] = stamp + n.rank;
     }
-    if (t->collective == BCAST && n.rank != root)
+    if (t->collective == BCAST && me != root)
         out[0] = out[count - 1] = -1;
     in[0] = -1;
 }
@@ -74,15 +83,15 @@ static void call(const timed_call *t)
 {
     int count = (int)(t->bytes / sizeof(double));
     switch (t->collective) {
-    case BARRIER: MPI_Barrier(MPI_COMM_WORLD); break;
-    case BCAST: MPI_Bcast(out, count, MPI_DOUBLE, root, MPI_COMM_WORLD); break;
-    case REDUCE: MPI_Reduce(out, in, count, MPI_DOUBLE, MPI_SUM, root, MPI_COMM_WORLD); break;
-    case ALLREDUCE: MPI_Allreduce(out, in, count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD); break;
-    case GATHER: MPI_Gather(out, count, MPI_DOUBLE, in, count, MPI_DOUBLE, root, MPI_COMM_WORLD); break;
-    case SCATTER: MPI_Scatter(out, count, MPI_DOUBLE, in, count, MPI_DOUBLE, root, MPI_COMM_WORLD); break;
-    case ALLGATHER: MPI_Allgather(out, count, MPI_DOUBLE, in, count, MPI_DOUBLE, MPI_COMM_WORLD); break;
-    case ALLTOALL: MPI_Alltoall(out, count, MPI_DOUBLE, in, count, MPI_DOUBLE, MPI_COMM_WORLD); break;
-    case SCAN: MPI_Scan(out, in, count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD); break;
+    case BARRIER: MPI_Barrier(comm); break;
+    case BCAST: MPI_Bcast(out, count, MPI_DOUBLE, root, comm); break;
+    case REDUCE: MPI_Reduce(out, in, count, MPI_DOUBLE, MPI_SUM, root, comm); break;
+    case ALLREDUCE: MPI_Allreduce(out, in, count, MPI_DOUBLE, MPI_SUM, comm); break;
+    case GATHER: MPI_Gather(out, count, MPI_DOUBLE, in, count, MPI_DOUBLE, root, comm); break;
+    case SCATTER: MPI_Scatter(out, count, MPI_DOUBLE, in, count, MPI_DOUBLE, root, comm); break;
+    case ALLGATHER: MPI_Allgather(out, count, MPI_DOUBLE, in, count, MPI_DOUBLE, comm); break;
+    case ALLTOALL: MPI_Alltoall(out, count, MPI_DOUBLE, in, count, MPI_DOUBLE, comm); break;
+    case SCAN: MPI_Scan(out, in, count, MPI_DOUBLE, MPI_SUM, comm); break;
     case COLLECTIVES: break;
     }
 }
@@ -92,16 +101,19 @@ static void check(const timed_call *t, long i)
     size_t count = t->bytes / sizeof(double);
     if (!count)
         return;
-    double stamp = (double)(i % 1000 + 1), ranks = n.ranks, before = n.rank + 1;
-    double sum = ranks * stamp + ranks * (ranks - 1) / 2;
-    double partial = before * stamp + before * (before - 1) / 2;
+    double stamp = (double)(i % 1000 + 1), sum = 0, partial = 0;
+    for (int r = 0; r < members; r++) {
+        sum += stamp + world_rank_of(r);
+        if (r == me)
+            partial = sum;
+    }
     switch (t->collective) {
     case BCAST:
-        expect(t, out[0], stamp + root);
-        expect(t, out[count - 1], stamp + root);
+        expect(t, out[0], stamp + world_rank_of(root));
+        expect(t, out[count - 1], stamp + world_rank_of(root));
         break;
     case REDUCE:
-        if (n.rank != root)
+        if (me != root)
             break;
         /* fall through */
     case ALLREDUCE:
@@ -113,17 +125,17 @@ static void check(const timed_call *t, long i)
         expect(t, in[count - 1], partial);
         break;
     case SCATTER:
-        expect(t, in[0], stamp + root);
-        expect(t, in[count - 1], stamp + root);
+        expect(t, in[0], stamp + world_rank_of(root));
+        expect(t, in[count - 1], stamp + world_rank_of(root));
         break;
     case GATHER:
-        if (n.rank != root)
+        if (me != root)
             break;
         /* fall through */
     case ALLGATHER:
     case ALLTOALL:
-        for (int r = 0; r < n.ranks; r++)
-            expect(t, in[(size_t)(r + 1) * count - 1], stamp + r);
+        for (int r = 0; r < members; r++)
+            expect(t, in[(size_t)(r + 1) * count - 1], stamp + world_rank_of(r));
         break;
     case BARRIER:
     case COLLECTIVES: break;
@@ -141,7 +153,7 @@ static double back_to_back(double cap_s, long *iterations)
         neutral_barrier(&n);
         uint64_t start = wall_ns();
         for (long i = 0; i < more; i++)
-            MPI_Barrier(MPI_COMM_WORLD);
+            MPI_Barrier(comm);
         mine += wall_ns() - start;
     }
     const double *all = neutral_gather(&n, (double)mine / 1e3 / (double)done);
@@ -228,7 +240,7 @@ static void allocate_buffers(const timed_call *calls, int count)
     for (int i = 0; i < count; i++)
         if (calls[i].bytes > largest)
             largest = calls[i].bytes;
-    size_t bytes = largest * (size_t)n.ranks, whole_pages = (bytes + 4095) / 4096 * 4096;
+    size_t bytes = largest * (size_t)members, whole_pages = (bytes + 4095) / 4096 * 4096;
     out = aligned_alloc(4096, whole_pages);
     in = aligned_alloc(4096, whole_pages);
     if (!out || !in)
@@ -251,6 +263,16 @@ static void measure_within(double budget_s, const timed_call *calls, int count, 
     }
 }
 
+static void make_communicator(void)
+{
+    comm = MPI_COMM_WORLD;
+    first = n.rank % parts;
+    if (parts > 1)
+        MPI_Comm_split(MPI_COMM_WORLD, first, n.rank, &comm);
+    MPI_Comm_size(comm, &members);
+    MPI_Comm_rank(comm, &me);
+}
+
 int main(int argc, char **argv)
 {
     timed_call calls[MOST_CALLS];
@@ -260,7 +282,7 @@ int main(int argc, char **argv)
     int mpi_separator = 0, limit_s = 0, c;
     static const struct option options[] = {
         {"ops", 1, 0, 'o'},  {"cap", 1, 0, 'c'},   {"budget", 1, 0, 'b'}, {"separator", 1, 0, 's'},
-        {"root", 1, 0, 'r'}, {"limit", 1, 0, 'l'}, {0, 0, 0, 0}};
+        {"root", 1, 0, 'r'}, {"parts", 1, 0, 'p'}, {"limit", 1, 0, 'l'},  {0, 0, 0, 0}};
     while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
         switch (c) {
         case 'o': count = parse_calls(optarg, calls); break;
@@ -268,6 +290,7 @@ int main(int argc, char **argv)
         case 'b': budget_s = atof(optarg); break;
         case 's': mpi_separator = strcmp(optarg, "mpi") == 0; break;
         case 'r': root = atoi(optarg); break;
+        case 'p': parts = atoi(optarg); break;
         case 'l': limit_s = atoi(optarg); break;
         default: return 2;
         }
@@ -278,6 +301,12 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     n = neutral_open((size_t)(SAMPLES / ranks));
     n.mpi_separator = mpi_separator;
+    if (parts < 1 || ranks % parts || root >= ranks / parts) {
+        fprintf(stderr, "collectives: %d ranks cannot be dealt out to %d communicators with a rank %d\n",
+                ranks, parts, root);
+        return 2;
+    }
+    make_communicator();
     allocate_buffers(calls, count);
     neutral_introduce(&n, "collectives");
     measure_within(budget_s, calls, count, cap_s);
