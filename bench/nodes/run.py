@@ -46,7 +46,7 @@ def arguments():
     p.add_argument("--cells", help="hosts × ranks on each for the collectives, such as 2x1,4x4")
     p.add_argument(
         "--nodes",
-        choices=("library", "agents"),
+        choices=("library", "agents", "auto"),
         default="agents",
         help="EVENKEEL_NODES of evenkeel's runs: whether it carries collectives between hosts itself",
     )

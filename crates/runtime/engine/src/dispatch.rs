@@ -14,6 +14,7 @@ use crate::deferral::fast_path;
 use crate::deferral::pending::any_pending;
 use crate::nonblocking::request::{Request, Work};
 use crate::process::Process;
+use crate::spanning::choice::{Carrier, Step};
 use std::ffi::c_void;
 use std::ptr::from_ref;
 
@@ -76,16 +77,33 @@ impl Process {
         }
     }
 
-    /// Carries out a barrier that ranks carry themselves; `None` if they do not.
+    /// Carries out a barrier that ranks carry themselves, or leaves it to the library if that is faster;
+    /// `None` if neither is so.
     #[inline(never)]
-    fn direct_barrier(&self, spanning: &SpanningCommunicator) -> Option<Result<(), Revoked>> {
+    fn direct_barrier(&self, spanning: &SpanningCommunicator) -> Option<Result<Outcome, Revoked>> {
         let barrier = Call::empty(CollectiveKind::Barrier);
-        let (direct, description) = spanning.direct_for(&barrier)?;
         if spanning.service.part.is_known_revoked() {
             return None;
         }
+        match self.carrier(spanning, &barrier) {
+            Ok(Carrier::Library) => {
+                spanning.count_declined(CollectiveKind::Barrier, false);
+                return Some(Ok(Outcome::Declined));
+            }
+            Ok(Carrier::Evenkeel) => {}
+            Err(revoked) => return Some(Err(revoked)),
+        }
+        let (direct, description) = spanning.direct_for(&barrier)?;
         // SAFETY: a barrier has no data.
-        Some(unsafe { self.run_direct(spanning, direct, &barrier, description) })
+        Some(unsafe { self.run_direct(spanning, direct, &barrier, description) }.map(Outcome::Done))
+    }
+
+    /// Who carries a call that evenkeel can carry out. All members get the same answer.
+    fn carrier(&self, spanning: &SpanningCommunicator, call: &Call) -> Result<Carrier, Revoked> {
+        match spanning.next_step(call) {
+            Step::Use(carrier) => Ok(carrier),
+            Step::Agree(times) => Ok(spanning.decide(self.add_up(spanning, times)?)),
+        }
     }
 
     /// # Safety
@@ -100,6 +118,10 @@ impl Process {
             let kind = (*call).kind();
             let part = &spanning.service.part;
             if part.is_known_revoked() || !spanning.accepts(&*call, false) {
+                spanning.count_declined(kind, false);
+                return Ok(Outcome::Declined);
+            }
+            if self.carrier(spanning, &*call)? == Carrier::Library {
                 spanning.count_declined(kind, false);
                 return Ok(Outcome::Declined);
             }
@@ -173,7 +195,7 @@ impl Process {
         };
         if let Communicator::Spanning(spanning) = communicator {
             if let Some(outcome) = self.direct_barrier(spanning) {
-                return outcome.map(Outcome::Done);
+                return outcome;
             }
         }
         let handle = from_ref(communicator).cast::<c_void>();

@@ -171,16 +171,17 @@ options! {
 
     /// Who carries collectives of communicators that span several nodes. `library`: the MPI library.
     /// `agents`: evenkeel, with one small process on each node. With agents no collective waits for a process
-    /// that is descheduled on another node. Ranks carry small collectives themselves (`--direct`). Agents are
-    /// new, and slower than the libraries for long messages on quiet machines with one or two ranks per node,
-    /// so they are not the default.
-    NODES { name: "nodes", env: "EVENKEEL_NODES", default: "library", values: "library|agents" }
+    /// that is descheduled on another node. Ranks carry small collectives themselves (`--direct`). Long
+    /// messages take longer than in the libraries, on quiet machines with one or two ranks per node. `auto`:
+    /// whichever is faster, for each kind and length of blocking collectives, as measured in the running
+    /// program; where ranks cannot carry small collectives themselves, and for nonblocking collectives, the
+    /// library.
+    NODES { name: "nodes", env: "EVENKEEL_NODES", default: "library", values: "library|agents|auto" }
 
     /// Whether ranks carry small collectives between nodes themselves (`--nodes agents`): barriers, and
-    /// broadcasts, reductions and allreduces of at most 256 bytes, on communicators of all ranks. They travel
-    /// in sealed datagrams (UDP, on the port of the agent), and the agents repair what the network loses.
-    /// `auto`: if barriers are strict, one thread calls MPI, there are at most 32 nodes, and agents use TLS.
-    /// `off`: the agents carry all collectives.
+    /// broadcasts, reductions and allreduces of at most 256 bytes. They travel in sealed datagrams (UDP, on
+    /// the port of the agent), and the agents repair what the network loses. `auto`: if barriers are strict,
+    /// there are at most 32 nodes, and agents use TLS. `off`: the agents carry all collectives.
     DIRECT { name: "direct", env: "EVENKEEL_DIRECT", default: "auto", values: "auto|off" }
 
     /// What carries the agents' messages between nodes (`--nodes agents`). `tls`: TCP, encrypted, and only

@@ -7,7 +7,7 @@
 //! eventcount.
 
 use super::awaited::Awaited;
-use crate::collective::call::Call;
+use crate::collective::call::{Call, CollectiveKind};
 use crate::comm::part::Revoked;
 use crate::communicator::Communicator;
 use crate::communicator::spanning::SpanningCommunicator;
@@ -18,6 +18,8 @@ use crate::job::agent_commands::AgentCommand;
 use crate::job::direct_link::DirectLink;
 use crate::job::node::Node;
 use crate::process::Process;
+use crate::reduction::kernels::builtin;
+use crate::spanning::choice::Times;
 use crate::wait::chores::Chores;
 use crate::wait::settings::{WAKE_UP_NS, WaitPolicy, WaitSettings};
 use evenkeel_datagram::Frame;
@@ -158,8 +160,44 @@ impl Process {
         call: &Call,
         description: Description,
     ) -> Result<(), Revoked> {
-        let part = &spanning.service.part;
-        let node = part.shared.node;
+        let clock = spanning.service.part.shared.node.clock();
+        let began = clock.now();
+        // SAFETY: the caller's promise.
+        let waited_ns = unsafe { self.carry_directly(spanning, direct, call, description)? };
+        spanning.count(call, clock.ns_since(began), waited_ns);
+        Ok(())
+    }
+
+    /// Adds up the members' times of a trial. That is no call of the program's, and is not counted.
+    #[cold]
+    pub(crate) fn add_up(&self, spanning: &SpanningCommunicator, times: Times) -> Result<Times, Revoked> {
+        let mut sums: Times = [0; 2];
+        let call = Call {
+            bytes: size_of::<Times>(),
+            send: times.as_ptr().cast(),
+            recv: sums.as_mut_ptr().cast(),
+            combine: builtin("sum", 'u', size_of::<u64>()),
+            elem_bytes: size_of::<u64>(),
+            ..Call::empty(CollectiveKind::Allreduce)
+        };
+        let (direct, description) = spanning.direct_for(&call).expect("times are added up by ranks");
+        // SAFETY: both buffers are there until the call is complete.
+        unsafe { self.carry_directly(spanning, direct, &call, description)? };
+        Ok(sums)
+    }
+
+    /// The same without counting. Returns how long the rank has waited, in nanoseconds.
+    ///
+    /// # Safety
+    /// As for [`Process::run_direct`].
+    unsafe fn carry_directly(
+        &self,
+        spanning: &SpanningCommunicator,
+        direct: &DirectPart,
+        call: &Call,
+        description: Description,
+    ) -> Result<u64, Revoked> {
+        let node = spanning.service.part.shared.node;
         let link = node.agent().and_then(|agent| agent.direct.as_ref()).expect("a direct part has a link");
         let began = node.clock().now();
         // SAFETY: the caller's promise.
@@ -174,8 +212,7 @@ impl Process {
         };
         // SAFETY: the caller's promise.
         unsafe { direct.end(call, description, &operation.collective) };
-        spanning.count(call, node.clock().ns_since(began), waited_ns);
-        Ok(())
+        Ok(waited_ns)
     }
 
     fn wait_directly(
@@ -340,7 +377,7 @@ impl Operation<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::collective::call::CollectiveKind as Kind;
+    use CollectiveKind as Kind;
 
     #[test]
     fn the_sentence_says_what_differs() {

@@ -10,6 +10,7 @@ use crate::job::agent_commands::{AgentCommand, NewCommunicator};
 use crate::job::node::Node;
 use crate::record::tally::{Tallies, is_sampled};
 use crate::reduction::operators::OperatorTable;
+use crate::spanning::choice::{Carrier, Choices, Class, Step, Times};
 use crate::spanning::operation::SpanningOperation;
 use crate::spanning::reservation::Reservation;
 use crate::wait::expectation;
@@ -44,6 +45,12 @@ pub struct SpanningCommunicator {
     counters: Mutex<Counters>,
     /// What small collectives need that the ranks carry themselves, if they do.
     direct: Option<DirectPart>,
+    /// Who carries collectives, if that is to be the faster one.
+    choices: Option<Mutex<Choices>>,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl SpanningCommunicator {
@@ -128,6 +135,7 @@ impl SpanningCommunicator {
                 tallies: Tallies::new(0),
                 expected_ns: [0; CollectiveKind::COUNT],
             }),
+            choices: node.agent().is_some_and(|agent| agent.tries).then(Mutex::default),
             direct,
         }
     }
@@ -178,9 +186,29 @@ impl SpanningCommunicator {
         cut::piece_bytes(call.kind(), call.bytes, call.combine.and_then(element), nonblocking, &self.map)
     }
 
-    /// Returns whether the agents carry out this call. All members get the same answer.
+    /// Returns whether evenkeel can carry out this call. All members get the same answer.
     pub(crate) fn accepts(&self, call: &Call, nonblocking: bool) -> bool {
-        self.piece_bytes(call, nonblocking).is_some()
+        // What has not been measured is left to the library where the faster one is wanted.
+        let is_measured = self.choices.is_none() || (self.direct.is_some() && !nonblocking);
+        is_measured && self.piece_bytes(call, nonblocking).is_some()
+    }
+
+    /// What the members do in a call that has been accepted, if the faster one is wanted.
+    pub(crate) fn next_step(&self, call: &Call) -> Step {
+        let Some(choices) = &self.choices else { return Step::Use(Carrier::Evenkeel) };
+        if self.direct.is_none() {
+            return Step::Use(Carrier::Library);
+        }
+        let first = if self.direct_for(call).is_some() { Carrier::Evenkeel } else { Carrier::Library };
+        let clock = self.service.part.shared.node.clock();
+        let now_ns = clock.ns_between(self.service.part.shared.node.began, clock.now());
+        lock(choices).next(Class::of(call), first, now_ns)
+    }
+
+    /// The members have added up their times: who carries the call.
+    pub(crate) fn decide(&self, sums: Times) -> Carrier {
+        let choices = self.choices.as_ref().expect("only these have times");
+        lock(choices).decide(sums)
     }
 
     /// Makes the operation of a call that has been accepted. The caller polls it.
@@ -197,7 +225,7 @@ impl SpanningCommunicator {
     }
 
     fn counters(&self) -> MutexGuard<'_, Counters> {
-        self.counters.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.counters)
     }
 
     /// Counts a call that was declined.

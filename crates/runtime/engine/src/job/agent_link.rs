@@ -21,6 +21,8 @@ pub struct AgentLink {
     /// The agent's process.
     pub(crate) agent: Neighbour,
     pipe: File,
+    /// Whether calls go to the host library where that is faster.
+    pub(crate) tries: bool,
     /// The ranks' own way to the other nodes, if they have one.
     pub(crate) direct: Option<DirectLink>,
     /// How many communicator ids this rank has made.
@@ -46,7 +48,8 @@ impl AgentLink {
         agent: Neighbour,
         pipe: File,
     ) -> AgentLink {
-        AgentLink { node_of, hosts, share_cores, agent, pipe, direct: None, ids_made: AtomicU64::new(0) }
+        let ids_made = AtomicU64::new(0);
+        AgentLink { node_of, hosts, share_cores, agent, pipe, tries: false, direct: None, ids_made }
     }
 
     /// Writes a command to the agent's pipe. A frame of at most [`PIPE_BUF`] bytes is written atomically.

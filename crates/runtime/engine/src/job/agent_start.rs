@@ -14,7 +14,7 @@ use super::agent_process::{AgentStartError, duplicate, pipe, program, read_all, 
 use super::direct_link::DirectLink;
 use super::neighbour::Neighbour;
 use super::node::Node;
-use super::process_info::{AGENTS, DIRECT, ProcessInfo};
+use super::process_info::{AGENTS, DIRECT, ProcessInfo, TRIES};
 use crate::record::notes::Notes;
 use crate::wait::settings::WaitSettings;
 use evenkeel_segment::Segment;
@@ -42,6 +42,8 @@ pub struct AgentStart {
     pids: Vec<u32>,
     /// Ranks carry small collectives between nodes themselves, if they can.
     wants_direct: bool,
+    /// All ranks want the host library to carry calls where it is faster.
+    tries: bool,
     /// Only at the first rank of a node: its own descriptor of the segment, and the agent's pipe.
     segment: Option<OwnedFd>,
     pipe: Option<File>,
@@ -72,6 +74,7 @@ impl AgentStart {
         let token = processes[leader].token;
         let pids = processes.iter().map(|process| process.pid).collect();
         let wants_direct = leaders.len() <= MAX_NODES && processes.iter().all(|p| p.flags & DIRECT != 0);
+        let tries = processes.iter().all(|p| p.flags & TRIES != 0);
         Some(AgentStart {
             node_of,
             leaders,
@@ -79,6 +82,7 @@ impl AgentStart {
             token,
             pids,
             wants_direct,
+            tries,
             segment,
             pipe: None,
             joined: None,
@@ -159,6 +163,7 @@ impl AgentStart {
         let share_cores = share_cores(&infos);
         let nodes = infos.len();
         let mut link = AgentLink::new(self.node_of.clone(), hosts, share_cores, agent, pipe);
+        link.tries = self.tries;
         if self.is_leader(self.me) {
             let here =
                 node.neighbours.iter().map(|n| (n.world_rank as u32, self.pids[n.world_rank])).collect();

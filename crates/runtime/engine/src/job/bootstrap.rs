@@ -12,7 +12,7 @@ use super::members::NodeMembers;
 use super::neighbour::Neighbour;
 use super::node::{Node, NodeFacts, room_for_blocks};
 use super::process_info::{
-    AGENTS, DIRECT, ENABLED, FENCES, ProcessInfo, READS, STRICT, THREADED, boot_id, namespaces,
+    AGENTS, DIRECT, ENABLED, FENCES, ProcessInfo, READS, STRICT, THREADED, TRIES, boot_id, namespaces,
 };
 use crate::clock::{self, Clock};
 use crate::deferral::mode::BarrierMode;
@@ -289,8 +289,10 @@ fn own_flags(threaded: bool) -> u32 {
     if threaded {
         flags |= THREADED;
     }
-    if options::NODES.get() == "agents" {
-        flags |= AGENTS;
+    match options::NODES.get().as_str() {
+        "agents" => flags |= AGENTS,
+        "auto" => flags |= AGENTS | TRIES,
+        _ => {}
     }
     if options::DIRECT.get() != "off" && flags & STRICT != 0 {
         flags |= DIRECT;

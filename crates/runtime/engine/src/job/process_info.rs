@@ -100,9 +100,10 @@ pub(crate) const STRICT: u32 = 8;
 pub(crate) const THREADED: u32 = 16;
 /// It wants agents to carry out collectives between nodes.
 pub(crate) const AGENTS: u32 = 32;
-/// It may carry small collectives between nodes itself: its barriers are never deferred, and it has one
-/// thread in MPI.
+/// It may carry small collectives between nodes itself: its barriers are never deferred.
 pub(crate) const DIRECT: u32 = 64;
+/// It wants the host library to carry collectives between nodes where that is faster.
+pub(crate) const TRIES: u32 = 128;
 
 /// A number that identifies a boot of a machine.
 pub fn boot_id() -> u64 {

@@ -12,7 +12,7 @@
 //! the agent by a call queue in the segment, in which every member posts the same words. The crate
 //! `spanning` defines the stages of a collective, for ranks and agents alike.
 //!
-//! [`reservation`] is what members reserve and send each other when a communicator is made,
+//! [`choice`] finds out whether that or the host library is faster, if the user wants it. [`reservation`] is what members reserve and send each other when a communicator is made,
 //! [`agent_member`] the agent's membership in a node's part, and [`agent_node`] the node as the agent sees
 //! it.
 //!
@@ -20,6 +20,7 @@
 
 pub mod agent_member;
 pub mod agent_node;
+pub mod choice;
 pub mod operation;
 pub mod reservation;
 mod staged_buffers;
