@@ -93,6 +93,9 @@ impl Process {
     fn register(&self, communicator: Communicator) -> Arc<Communicator> {
         let communicator = Arc::new(communicator);
         self.registry.add(communicator.clone());
+        if let Communicator::Spanning(spanning) = &*communicator {
+            spanning.find_left(); // from now on what comes for it is accepted
+        }
         communicator
     }
 

@@ -53,7 +53,7 @@ pub unsafe extern "C" fn ek_nodes_join(infos: *const AgentInfo, count: c_int) ->
     let infos = unsafe { slice(infos.cast::<[u8; AGENT_INFO_BYTES]>(), count) };
     let mut start = process.agent_start();
     let (Some(node), Some(start)) = (process.node(), start.as_mut()) else { return 0 };
-    start.join(node, infos)
+    start.join(node, infos, &process.notes)
 }
 
 /// Receives every rank's answer to `ek_nodes_join`, one byte each.

@@ -246,7 +246,7 @@ pub fn glance(places: usize, read: impl FnOnce(usize, &mut [u64]) -> Option<()>)
 }
 
 /// The kernel's number of this thread.
-fn thread_number() -> u32 {
+pub fn thread_number() -> u32 {
     thread_local! {
         // SAFETY: it takes nothing and only returns a number.
         static NUMBER: u32 = unsafe { libc::gettid() } as u32;

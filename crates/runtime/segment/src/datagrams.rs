@@ -1,24 +1,34 @@
 //! What the node's agent tells the ranks of the socket for datagrams between nodes, and how ranks share it.
 //!
 //! The agent opens the socket, gives it to the ranks, tells where the other nodes are reached, and has
-//! nothing to do with it any more. Ranks send whenever they have something to send. One of those that wait is
-//! the *reader*: it looks for what has come, and sleeps for it. There may be none, or, for a moment, several:
-//! what comes is taken whole, and may be written by several. It leaves what is meant for others with the
-//! [unclaimed](crate::unclaimed) datagrams.
+//! nothing to do with it any more. Ranks send whenever they have something to send. One of the threads that
+//! wait is the *reader*: it looks for what has come, and leaves what is meant for other ranks with the
+//! [unclaimed](crate::unclaimed) datagrams. There may be none, or, for a moment, several: what comes is taken
+//! whole, and may be written by several.
+//!
+//! A reader that has nothing to do sleeps at the socket. It gives way to a thread that is awake, and stays
+//! there: what comes wakes it. Who then takes something for a thread that sleeps at the socket has to wake it.
 //!
 //! May use: the segment's words. Must never: wait.
 
 use crate::layout::{DATAGRAMS_AT, DATAGRAMS_BYTES, LINE};
 use crate::statements::MAX_NODES;
 use crate::sync::{AtomicU64, Ordering, Words, fence};
+use crate::waiters::{Kind, Kinds};
 
 const STATE: usize = DATAGRAMS_AT;
 const SENT: usize = DATAGRAMS_AT + LINE;
 const READER: usize = DATAGRAMS_AT + 2 * LINE;
 const WAITING: usize = DATAGRAMS_AT + 3 * LINE;
-const ADDRESSES: usize = DATAGRAMS_AT + 4 * LINE;
+/// How many sleep at the socket, and how many for each kind.
+const AT_SOCKET: usize = DATAGRAMS_AT + 4 * LINE;
+const AT_SOCKET_AS: usize = DATAGRAMS_AT + 5 * LINE;
+const ADDRESSES: usize = AT_SOCKET_AS + Kind::COUNT * 8;
 const ADDRESS_WORDS: usize = 3;
-const _: () = assert!(4 * LINE + MAX_NODES * ADDRESS_WORDS * 8 <= DATAGRAMS_BYTES);
+const _: () = assert!(ADDRESSES + MAX_NODES * ADDRESS_WORDS * 8 <= DATAGRAMS_AT + DATAGRAMS_BYTES);
+
+/// Set in the word of the reader while it sleeps.
+const ASLEEP: u64 = 1 << 63;
 
 /// The states of the first word. The words behind it are the name under which the agent gives the socket, and
 /// where unclaimed datagrams are left.
@@ -43,6 +53,17 @@ pub struct SocketPlace {
     pub name: [u64; 2],
     /// Offset in the segment of the block of [unclaimed](crate::unclaimed) datagrams.
     pub unclaimed: u64,
+}
+
+/// A thread of a process of this node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Thread(u64);
+
+impl Thread {
+    /// The thread with this number of the kernel's, or any other number that is its own in the process.
+    pub fn new(local_rank: usize, number: u32) -> Thread {
+        Thread((local_rank as u64 + 1) << 32 | u64::from(number))
+    }
 }
 
 /// The words about the socket for datagrams.
@@ -107,38 +128,93 @@ impl<'a, M: Words> Datagrams<'a, M> {
 
     // ---- whose turn it is to read ----
 
-    /// Becomes the reader, if there is none. True if this rank is the reader.
-    pub fn try_read(&self, local_rank: usize) -> bool {
-        let (word, me) = (self.word(READER), local_rank as u64 + 1);
-        // Relaxed, here and below: what readers hand over is in words of its own.
-        match word.load(Ordering::Relaxed) {
-            0 => word.compare_exchange(0, me, Ordering::Relaxed, Ordering::Relaxed).is_ok(),
-            reader => reader == me,
+    /// Becomes the reader, if there is none. True if this thread is the reader.
+    pub fn try_read(&self, me: Thread) -> bool {
+        let word = self.word(READER);
+        // Acquire, here and below: pairs with the exchange by which another thread has stopped reading, which
+        // has written down what it has read.
+        match word.load(Ordering::Acquire) {
+            0 => word.compare_exchange(0, me.0, Ordering::AcqRel, Ordering::Relaxed).is_ok(),
+            reader => reader == me.0,
         }
     }
 
-    /// This rank waits for something that may come. It must try to become the reader afterwards.
+    /// The same for a thread that is awake: a reader that sleeps gives way.
+    pub fn try_read_awake(&self, me: Thread) -> bool {
+        let word = self.word(READER);
+        let reader = word.load(Ordering::Acquire);
+        reader & ASLEEP != 0
+            && word.compare_exchange(reader, me.0, Ordering::AcqRel, Ordering::Relaxed).is_ok()
+            || self.try_read(me)
+    }
+
+    /// Becomes the reader although there is one, which does not read: it has been stopped, as it seems.
+    pub fn seize(&self, me: Thread) {
+        self.word(READER).store(me.0, Ordering::Release);
+    }
+
+    /// The reader is about to sleep at the socket, if it still is the reader. It must look once more whether
+    /// it has what it waits for, sleep if not, and call [`Datagrams::wake_up`] in either case.
+    pub fn fall_asleep(&self, me: Thread, kind: Kind) -> bool {
+        self.word(AT_SOCKET).fetch_add(1, Ordering::Relaxed);
+        self.word(AT_SOCKET_AS + kind.number() * 8).fetch_add(1, Ordering::Relaxed);
+        let asleep = me.0 | ASLEEP;
+        let word = self.word(READER);
+        let is_reader = word.compare_exchange(me.0, asleep, Ordering::AcqRel, Ordering::Relaxed).is_ok();
+        fence(Ordering::SeqCst); // pairs with the one in `sleep_at_socket`
+        is_reader
+    }
+
+    /// Ends what [`Datagrams::fall_asleep`] has begun.
+    pub fn wake_up(&self, me: Thread, kind: Kind) {
+        let _ = self.word(READER).compare_exchange(me.0 | ASLEEP, me.0, Ordering::AcqRel, Ordering::Relaxed);
+        self.word(AT_SOCKET_AS + kind.number() * 8).fetch_sub(1, Ordering::Relaxed);
+        self.word(AT_SOCKET).fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// Whether a thread sleeps at the socket, which what comes wakes.
+    pub fn any_at_socket(&self) -> bool {
+        self.word(AT_SOCKET).load(Ordering::Relaxed) > 0
+    }
+
+    /// Whether a thread sleeps at the socket that waits for one of these kinds. To be asked after having
+    /// written down what has been taken there: such a thread has to be woken.
+    pub fn sleep_at_socket(&self, kinds: Kinds) -> bool {
+        fence(Ordering::SeqCst); // pairs with the one in `fall_asleep`
+        self.any_at_socket()
+            && kinds
+                .iter()
+                .any(|kind| self.word(AT_SOCKET_AS + kind.number() * 8).load(Ordering::Relaxed) > 0)
+    }
+
+    /// Stops reading, if this thread is the reader.
+    pub fn stop_reading(&self, me: Thread) {
+        let _ = self.word(READER).compare_exchange(me.0, 0, Ordering::AcqRel, Ordering::Relaxed);
+    }
+
+    /// This thread waits for something that may come. It must try to become the reader afterwards.
     pub fn begin_waiting(&self) {
         self.word(WAITING).fetch_add(1, Ordering::Relaxed);
         fence(Ordering::SeqCst); // pairs with the one in `end_waiting`
     }
 
-    /// This rank waits no more; if it is the given reader, it reads no more. True if no rank reads and others
-    /// wait for something that may come: one of them has to be woken. It may be that this rank was the one
-    /// that had been woken to read.
-    pub fn end_waiting(&self, reader: Option<usize>) -> bool {
+    /// This thread waits no more. It has not been the reader, nor been woken.
+    pub fn end_waiting_awake(&self) {
         self.word(WAITING).fetch_sub(1, Ordering::Relaxed);
-        let word = self.word(READER);
-        if let Some(me) = reader.map(|local_rank| local_rank as u64 + 1) {
-            let _ = word.compare_exchange(me, 0, Ordering::Relaxed, Ordering::Relaxed);
-        }
-        if word.load(Ordering::Relaxed) != 0 {
-            return false;
-        }
-        // Pairs with the one in `begin_waiting`: a rank that begins to wait sees that there is no reader, or
-        // this rank sees that it waits.
+    }
+
+    /// This thread waits no more, and reads no more. True if no thread reads or sleeps at the socket, and
+    /// others wait for something that may come: one of them has to be woken. Not only the reader has to ask,
+    /// but also a thread that may have been woken to read.
+    pub fn end_waiting(&self, me: Thread) -> bool {
+        self.word(WAITING).fetch_sub(1, Ordering::Relaxed);
+        self.stop_reading(me);
+        // Pairs with the one in `begin_waiting`: a thread that begins to wait sees that there is no reader, or
+        // this one sees that it waits.
         fence(Ordering::SeqCst);
-        self.word(WAITING).load(Ordering::Relaxed) > 0
+        self.word(READER).load(Ordering::Relaxed) == 0
+            && !self.any_at_socket()
+            && self.word(WAITING).load(Ordering::Relaxed) > 0
     }
 }
 
@@ -163,19 +239,37 @@ mod tests {
     }
 
     #[test]
-    fn one_rank_reads_and_hands_on() {
+    fn one_thread_reads_and_hands_on() {
         let segment = Segment::create(2 << 20, 1).unwrap();
         let datagrams = Datagrams::new(&segment);
-        datagrams.begin_waiting();
-        assert!(datagrams.try_read(0) && datagrams.try_read(0) && !datagrams.try_read(1));
-        datagrams.begin_waiting();
-        assert!(!datagrams.end_waiting(Some(1)), "rank 0 reads");
-        datagrams.begin_waiting();
-        assert!(datagrams.end_waiting(Some(0)), "rank 1 waits");
-        datagrams.begin_waiting();
-        assert!(datagrams.end_waiting(Some(1)), "rank 1 was woken to read, and goes");
-        datagrams.begin_waiting();
-        assert!(datagrams.try_read(0) && !datagrams.end_waiting(None), "rank 0 still reads");
-        assert!(!datagrams.end_waiting(Some(0)), "no rank waits");
+        let [a, b, c] = [(0, 7), (0, 8), (1, 7)].map(|(rank, number)| Thread::new(rank, number));
+        (0..3).for_each(|_| datagrams.begin_waiting());
+        assert!(datagrams.try_read(a) && datagrams.try_read(a));
+        assert!(!datagrams.try_read(b) && !datagrams.try_read(c) && !datagrams.try_read_awake(c));
+        assert!(!datagrams.end_waiting(b), "another thread reads");
+        assert!(datagrams.end_waiting(a), "the last one waits");
+        assert!(datagrams.try_read(c) && !datagrams.end_waiting(c), "no other one waits");
+    }
+
+    #[test]
+    fn a_reader_that_sleeps_gives_way_and_is_known_to_be_there() {
+        let segment = Segment::create(2 << 20, 1).unwrap();
+        let datagrams = Datagrams::new(&segment);
+        let [a, b] = [0, 1].map(|rank| Thread::new(rank, 7));
+        let [mine, other] = [3, 4].map(Kind::from_number);
+        (0..3).for_each(|_| datagrams.begin_waiting());
+        assert!(datagrams.try_read(a) && datagrams.fall_asleep(a, mine));
+        assert!(!datagrams.try_read(b) && datagrams.try_read_awake(b));
+        assert!(datagrams.sleep_at_socket(mine.into()) && !datagrams.sleep_at_socket(other.into()));
+        assert!(!datagrams.end_waiting(b), "what comes wakes the thread at the socket");
+        datagrams.wake_up(a, mine);
+        assert!(!datagrams.any_at_socket() && datagrams.try_read(a));
+        assert!(datagrams.fall_asleep(a, mine));
+        datagrams.wake_up(a, mine);
+        assert!(datagrams.try_read(a) && !datagrams.try_read_awake(b));
+        assert!(datagrams.try_read(a) && datagrams.end_waiting(a));
+        assert!(datagrams.try_read(b) && !datagrams.fall_asleep(a, mine), "it is not the reader any more");
+        datagrams.wake_up(a, mine);
+        assert!(datagrams.try_read(b));
     }
 }

@@ -45,7 +45,8 @@ pub(crate) const AGENT_ASLEEP_AT: usize = FREE_LISTS_AT + SIZE_CLASSES * LINE;
 pub(crate) const LOST_NODE_AT: usize = AGENT_ASLEEP_AT + LINE;
 pub(crate) const DEAD_RANK_AT: usize = AGENT_ASLEEP_AT + 2 * LINE;
 pub(crate) const END_ANNOUNCED_AT: usize = AGENT_ASLEEP_AT + 3 * LINE;
-const _: () = assert!(END_ANNOUNCED_AT + LINE <= PAGE);
+pub(crate) const FIRST_CONTACT_AT: usize = AGENT_ASLEEP_AT + 4 * LINE;
+const _: () = assert!(FIRST_CONTACT_AT + LINE <= PAGE);
 
 // ---- the pages behind it ----
 

@@ -9,7 +9,8 @@
 //! May use: the segment's words. Must never: wait, or conclude anything from a process's silence.
 
 use crate::layout::{
-    AGENT_ASLEEP_AT, DEAD_RANK_AT, END_ANNOUNCED_AT, LINE, LOST_NODE_AT, MAX_PROCESSES, PROCESSES_AT,
+    AGENT_ASLEEP_AT, DEAD_RANK_AT, END_ANNOUNCED_AT, FIRST_CONTACT_AT, LINE, LOST_NODE_AT, MAX_PROCESSES,
+    PROCESSES_AT,
 };
 use crate::sync::{AtomicU64, Ordering, Words, fence};
 
@@ -157,6 +158,22 @@ impl<'a, M: Words> NodeStatus<'a, M> {
         word.checked_sub(1).map(|rank| rank as u32)
     }
 
+    /// The agent has found out whether it reaches the others: `missed` is a node that it does not reach.
+    pub fn set_first_contact(&self, missed: Option<u32>) {
+        let word = missed.map_or(1, |node| 2 + u64::from(node));
+        self.segment.word(FIRST_CONTACT_AT).store(word, Ordering::Release); // pairs with the load below
+    }
+
+    /// Whether the agent reaches the others, once it has found out: a node that it does not reach, if there
+    /// is one.
+    pub fn first_contact(&self) -> Option<Result<(), u32>> {
+        match self.segment.word(FIRST_CONTACT_AT).load(Ordering::Acquire) {
+            0 => None,
+            1 => Some(Ok(())),
+            word => Some(Err((word - 2) as u32)),
+        }
+    }
+
     /// Claims the right to tell the user why the job ends; true for the first process of the node that asks.
     pub fn claim_end_announcement(&self) -> bool {
         // AcqRel: pairs with itself at the other processes; only one of them sees 0.
@@ -205,5 +222,16 @@ mod tests {
         status.report_dead_rank(0);
         status.report_dead_rank(3);
         assert_eq!(status.dead_rank(), Some(0), "the first report stands");
+    }
+
+    #[test]
+    fn the_agent_says_whether_it_reaches_the_others() {
+        let segment = Segment::create(1 << 20, 1).unwrap();
+        let status = NodeStatus::new(&segment);
+        assert_eq!(status.first_contact(), None);
+        for missed in [None, Some(0), Some(u32::MAX)] {
+            status.set_first_contact(missed);
+            assert_eq!(status.first_contact(), Some(missed.map_or(Ok(()), Err)));
+        }
     }
 }

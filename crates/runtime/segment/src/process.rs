@@ -57,13 +57,15 @@ impl WatchedProcess {
 pub struct Scheduling {
     /// It is running or ready to run; true if that cannot be found out.
     pub is_runnable: bool,
+    /// It has been stopped, by a signal or a debugger.
+    pub is_stopped: bool,
     /// The core on which it runs or has run last, if that is known.
     pub core: Option<usize>,
 }
 
 /// Asks what the scheduler does with the first thread of a process. Allocates nothing.
 pub fn scheduling(pid: u32) -> Scheduling {
-    const UNKNOWN: Scheduling = Scheduling { is_runnable: true, core: None };
+    const UNKNOWN: Scheduling = Scheduling { is_runnable: true, is_stopped: false, core: None };
     /// The core is the 39th field of the line, the state the third.
     const CORE_AFTER_STATE: usize = 39 - 3;
     let mut text = [0u8; 1024];
@@ -83,9 +85,11 @@ pub fn scheduling(pid: u32) -> Scheduling {
     // The state stands after the command's name, which may itself hold parentheses.
     let Some(name_ends) = text.iter().rposition(|&c| c == b')') else { return UNKNOWN };
     let mut fields = text[name_ends + 1..].split(|&c| c == b' ').skip(1);
-    let is_runnable = fields.next().is_none_or(|state| state == b"R");
+    let state = fields.next();
+    let is_runnable = state.is_none_or(|state| state == b"R");
+    let is_stopped = state.is_some_and(|state| state == b"T" || state == b"t");
     let core = fields.nth(CORE_AFTER_STATE - 1).and_then(|core| std::str::from_utf8(core).ok()?.parse().ok());
-    Scheduling { is_runnable, core }
+    Scheduling { is_runnable, is_stopped, core }
 }
 
 /// `/proc/<pid>/stat`, terminated. What follows the first zero byte means nothing.
@@ -108,7 +112,8 @@ mod tests {
 
     #[test]
     fn a_busy_process_is_runnable_and_a_sleeping_or_stopped_one_is_not() {
-        assert_eq!(scheduling(u32::MAX), Scheduling { is_runnable: true, core: None }, "taken to run");
+        let unknown = Scheduling { is_runnable: true, is_stopped: false, core: None };
+        assert_eq!(scheduling(u32::MAX), unknown, "taken to run");
         let mut asleep = std::process::Command::new("sleep").arg("60").spawn().unwrap();
         let mut busy = std::process::Command::new("sh").args(["-c", "while :; do :; done"]).spawn().unwrap();
         let settles = |pid: u32, runs: bool| {
@@ -121,6 +126,7 @@ mod tests {
         // SAFETY: a process of this test's.
         unsafe { libc::kill(busy.id() as i32, libc::SIGSTOP) };
         assert!(settles(busy.id(), false));
+        assert!(scheduling(busy.id()).is_stopped && !scheduling(asleep.id()).is_stopped);
         for child in [&mut asleep, &mut busy] {
             child.kill().unwrap();
             child.wait().unwrap();

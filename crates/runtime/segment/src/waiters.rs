@@ -10,7 +10,32 @@ use crate::layout::WAITERS_AT;
 use crate::memory::{Mapped, Segment};
 use crate::sync::{Ordering, Words, fence};
 
-/// Kinds of communicators, a bit for each.
+/// The kind of a communicator: one of a few numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Kind(u32);
+
+impl Kind {
+    /// How many there are.
+    pub const COUNT: usize = 32;
+
+    /// The kind of the communicator that the job knows by this name.
+    pub fn of(communicator: u64) -> Kind {
+        // Fibonacci hashing: the upper bits of the product depend on all bits.
+        Kind((communicator.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 59) as u32)
+    }
+
+    /// Its number.
+    pub fn number(self) -> usize {
+        self.0 as usize
+    }
+
+    /// The kind with this number, which counts around [`Kind::COUNT`].
+    pub fn from_number(number: u32) -> Kind {
+        Kind(number % Kind::COUNT as u32)
+    }
+}
+
+/// Some of the kinds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Kinds(u32);
 
@@ -20,21 +45,26 @@ impl Kinds {
     /// All of them.
     pub const ALL: Kinds = Kinds(u32::MAX);
 
-    /// The kind of the communicator that the job knows by this name.
-    pub fn of(communicator: u64) -> Kinds {
-        // Fibonacci hashing: the upper bits of the product depend on all bits.
-        Kinds(1 << (communicator.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 59))
-    }
-
-    /// Those of both.
+    /// One more.
     #[must_use]
-    pub fn and(self, others: Kinds) -> Kinds {
-        Kinds(self.0 | others.0)
+    pub fn and(self, kind: Kind) -> Kinds {
+        Kinds(self.0 | 1 << kind.0)
     }
 
     /// Whether there is none.
     pub fn are_none(self) -> bool {
         self.0 == 0
+    }
+
+    /// Each of them.
+    pub fn iter(self) -> impl Iterator<Item = Kind> {
+        (0..Kind::COUNT as u32).filter(move |number| self.0 >> number & 1 != 0).map(Kind)
+    }
+}
+
+impl From<Kind> for Kinds {
+    fn from(kind: Kind) -> Kinds {
+        Kinds::NONE.and(kind)
     }
 }
 
@@ -75,8 +105,8 @@ impl<M: Words + Futex> Waiters<M> {
     }
 
     /// Sleeps until this kind is woken, at most `timeout_ns`, unless `happened` holds already.
-    pub fn sleep_unless(&self, kind: Kinds, timeout_ns: u64, happened: impl FnMut() -> bool) {
-        eventcount::sleep_as(&self.memory, Fencing::Both, kind.0, timeout_ns, happened);
+    pub fn sleep_unless(&self, kind: Kind, timeout_ns: u64, happened: impl FnMut() -> bool) {
+        eventcount::sleep_as(&self.memory, Fencing::Both, Kinds::from(kind).0, timeout_ns, happened);
     }
 }
 
@@ -90,7 +120,7 @@ mod tests {
     fn those_are_woken_that_wait_for_what_has_come() {
         let segment = Segment::create(2 << 20, 1).unwrap();
         let waiters = || Waiters::of(&segment);
-        let (one, other) = (Kinds::of(1), Kinds::of(2));
+        let (one, other) = (Kind::of(1), Kind::of(2));
         assert_ne!(one, other);
         let woken = [Counter::new(0), Counter::new(0)];
         std::thread::scope(|scope| {
@@ -108,10 +138,10 @@ mod tests {
                 }
                 woken[which].load(Ordering::SeqCst) == 1
             };
-            assert!(is_woken(0, one));
+            assert!(is_woken(0, one.into()));
             std::thread::sleep(Duration::from_millis(30));
             assert_eq!(woken[1].load(Ordering::SeqCst), 0, "nothing has come for it");
-            assert!(is_woken(1, one.and(other)));
+            assert!(is_woken(1, Kinds::from(one).and(other)));
         });
     }
 
@@ -123,7 +153,7 @@ mod tests {
             for kind in [1, 2, 3] {
                 let (waiters, woken) = (Waiters::of(&segment), &woken);
                 scope.spawn(move || {
-                    waiters.sleep_unless(Kinds::of(kind), 20_000_000_000, || false);
+                    waiters.sleep_unless(Kind::of(kind), 20_000_000_000, || false);
                     woken.fetch_add(1, Ordering::SeqCst);
                 });
             }

@@ -6,11 +6,12 @@
 
 mod loom_memory;
 
-use evenkeel_segment::datagrams::Datagrams;
+use evenkeel_segment::datagrams::{Datagrams, Thread};
 use evenkeel_segment::layout::{DATAGRAMS_AT, HEAD_BYTES, LINE, PAGE};
 use evenkeel_segment::statements::{DATA_BYTES, StatementGeometry, Statements};
 use evenkeel_segment::sync::{AtomicU64, Ordering, Words};
 use evenkeel_segment::unclaimed::{Place, Unclaimed};
+use evenkeel_segment::waiters::Kind;
 use loom::thread;
 use loom_memory::every_interleaving;
 use std::collections::HashMap;
@@ -185,18 +186,22 @@ fn a_place_that_is_used_again_too_early_has_wrong_data() {
     assert!(!is_right);
 }
 
+fn thread_of(me: usize) -> Thread {
+    Thread::new(me, 1)
+}
+
 /// The first rank reads, takes what has come for both, and goes; the second one waits. It tries once to read,
 /// and then sleeps until it is woken.
 fn the_reader_goes(begins_to_wait: bool) {
     every_interleaving(
         2,
-        || (Memory::at(DATAGRAMS_AT, 512), AtomicU64::new(0)),
+        || (Memory::at(DATAGRAMS_AT, PAGE), AtomicU64::new(0)),
         move |(memory, woken), me| {
             let datagrams = Datagrams::new(memory);
             if me == 0 {
                 datagrams.begin_waiting();
-                until(|| datagrams.try_read(0));
-                if datagrams.end_waiting(Some(0)) {
+                until(|| datagrams.try_read(thread_of(0)));
+                if datagrams.end_waiting(thread_of(0)) {
                     woken.store(1, Ordering::SeqCst);
                 }
                 return;
@@ -204,13 +209,12 @@ fn the_reader_goes(begins_to_wait: bool) {
             if begins_to_wait {
                 datagrams.begin_waiting();
             }
-            if !datagrams.try_read(1) {
+            if !datagrams.try_read(thread_of(1)) {
                 until(|| woken.load(Ordering::SeqCst) == 1);
             }
+            datagrams.stop_reading(thread_of(1));
             if begins_to_wait {
-                datagrams.end_waiting(Some(1));
-            } else {
-                memory.word(DATAGRAMS_AT + 2 * LINE).store(0, Ordering::Relaxed);
+                datagrams.end_waiting_awake();
             }
         },
     );
@@ -232,19 +236,19 @@ fn a_rank_that_does_not_say_that_it_waits_is_not_woken() {
 fn the_woken_rank_goes(go: impl Fn(&Datagrams<'_, Memory>) -> bool + Send + Sync + 'static) {
     every_interleaving(
         3,
-        || (Memory::at(DATAGRAMS_AT, 512), AtomicU64::new(0)),
+        || (Memory::at(DATAGRAMS_AT, PAGE), AtomicU64::new(0)),
         move |(memory, wake_ups), me| {
             let datagrams = Datagrams::new(memory);
             let take = || wake_ups.compare_exchange(1, 0, Ordering::SeqCst, Ordering::SeqCst).is_ok();
             datagrams.begin_waiting();
             let wakes = match me {
-                0 => datagrams.try_read(0) && datagrams.end_waiting(Some(0)),
+                0 => datagrams.try_read(thread_of(0)) && datagrams.end_waiting(thread_of(0)),
                 1 => {
                     take();
                     go(&datagrams)
                 }
                 _ => {
-                    if !datagrams.try_read(2) {
+                    if !datagrams.try_read(thread_of(2)) {
                         until(take);
                     }
                     false
@@ -259,16 +263,52 @@ fn the_woken_rank_goes(go: impl Fn(&Datagrams<'_, Memory>) -> bool + Send + Sync
 
 #[test]
 fn a_rank_that_was_woken_to_read_and_goes_wakes_another_one() {
-    the_woken_rank_goes(|datagrams| datagrams.end_waiting(Some(1)));
+    the_woken_rank_goes(|datagrams| datagrams.end_waiting(thread_of(1)));
 }
 
 #[test]
 #[should_panic(expected = "exceeded maximum number of branches")]
 fn a_rank_that_keeps_its_wake_up_leaves_another_one_asleep() {
     the_woken_rank_goes(|datagrams| {
-        datagrams.end_waiting(Some(1));
+        datagrams.end_waiting_awake();
         false
     });
+}
+
+/// A reader falls asleep at the socket while another rank, which need not be the reader, takes what has come for
+/// it. It must see that, or be woken. `is_there` is how the other one asks whether there is anyone to wake.
+fn the_reader_sleeps(is_there: impl Fn(&Datagrams<'_, Memory>, Kind) -> bool + Send + Sync + 'static) {
+    every_interleaving(
+        2,
+        || (Memory::at(DATAGRAMS_AT, PAGE), [0, 1].map(|_| AtomicU64::new(0))),
+        move |(memory, [come, nudge]), me| {
+            let (datagrams, kind) = (Datagrams::new(memory), Kind::from_number(3));
+            if me == 0 {
+                if datagrams.try_read(thread_of(0)) {
+                    if datagrams.fall_asleep(thread_of(0), kind) && come.load(Ordering::Acquire) == 0 {
+                        until(|| nudge.load(Ordering::Relaxed) == 1);
+                    }
+                    datagrams.wake_up(thread_of(0), kind);
+                }
+            } else {
+                come.store(1, Ordering::Release);
+                if is_there(&datagrams, kind) {
+                    nudge.store(1, Ordering::Relaxed);
+                }
+            }
+        },
+    );
+}
+
+#[test]
+fn a_reader_that_sleeps_at_the_socket_is_woken_or_has_seen_what_was_taken_for_it() {
+    the_reader_sleeps(|datagrams, kind| datagrams.sleep_at_socket(kind.into()));
+}
+
+#[test]
+#[should_panic(expected = "exceeded maximum number of branches")]
+fn without_a_fence_a_reader_that_sleeps_is_overlooked() {
+    the_reader_sleeps(|datagrams, _| datagrams.any_at_socket());
 }
 
 /// Unclaimed datagrams, of which one is kept.
@@ -293,7 +333,7 @@ fn a_late_datagram(write: impl Fn(&Unclaimed<Memory>) + Send + Sync + 'static) -
                 return write(all);
             }
             let mut found = Vec::new();
-            all.leave(&[2; 8]);
+            all.leave(Kind::from_number(0), &[2; 8]);
             for _ in 0..2 {
                 verdict.expect(all.read(1, &mut found) == Place::Datagram && found == [2; 8]);
                 verdict.expect(all.read(0, &mut found) == Place::Gone);
@@ -306,13 +346,13 @@ fn a_late_datagram(write: impl Fn(&Unclaimed<Memory>) + Send + Sync + 'static) -
 
 #[test]
 fn a_datagram_that_is_left_late_replaces_nothing() {
-    assert!(a_late_datagram(|all| all.write(0, &[1; 8])));
+    assert!(a_late_datagram(|all| all.write(0, Kind::from_number(0), &[1; 8])));
 }
 
 #[test]
 fn storing_a_late_datagram_mixes_two() {
     let is_right = a_late_datagram(|all| {
-        let first = HEAD_BYTES + LINE;
+        let first = HEAD_BYTES + LINE + Kind::COUNT * 8;
         all.memory.word(first + 8).store(1 << 32 | 7, Ordering::Relaxed);
     });
     assert!(!is_right);
@@ -331,7 +371,7 @@ fn a_datagram_is_found_whole_or_not_at_all() {
             let mut found = Vec::new();
             if me == 1 {
                 before.store(1, Ordering::Relaxed);
-                all.leave(&[3; 8]);
+                all.leave(Kind::from_number(0), &[3; 8]);
             } else if all.end() == 1 && all.read(0, &mut found) == Place::Datagram {
                 verdict.expect(found == [3; 8] && before.load(Ordering::Relaxed) == 1);
             }

@@ -11,7 +11,7 @@ use evenkeel_engine::job::node::Node;
 use evenkeel_segment::Mapped;
 use evenkeel_segment::block::Block;
 use evenkeel_segment::statements::{DATA_BYTES, StatementGeometry, Statements};
-use evenkeel_segment::waiters::{Kinds, Waiters};
+use evenkeel_segment::waiters::{Kind, Waiters};
 use std::time::{Duration, Instant};
 
 /// All ranks of a node that wait ask for the same. After a question the next one about the same collective is
@@ -115,7 +115,7 @@ impl Answers {
 
     /// Wakes the ranks here that wait for other nodes.
     fn wake(&self) {
-        Waiters::of(&self.world.segment).wake(Kinds::of(self.id));
+        Waiters::of(&self.world.segment).wake(Kind::of(self.id).into());
     }
 
     /// The communicator has been revoked.

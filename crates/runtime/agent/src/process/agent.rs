@@ -6,6 +6,7 @@ use crate::error::AgentError;
 use crate::message::{Message, MessageError};
 use crate::process::command_pipe::CommandPipe;
 use crate::process::communicators::Communicators;
+use crate::process::first_contact::{FirstContact, Outcome};
 use crate::process::first_death::FirstDeath;
 use crate::process::idle_strategy::IdleStrategy;
 use crate::process::liveness::{NodeLiveness, Verdict};
@@ -42,6 +43,7 @@ pub struct Agent {
     /// What is to be sent.
     outgoing: Vec<AddressedMessage>,
     liveness: NodeLiveness,
+    first_contact: FirstContact,
     traffic: Traffic,
     ranks: LocalRanks,
     first_death: FirstDeath,
@@ -69,6 +71,7 @@ impl Agent {
             communicators: Communicators::new(world, share_cores(&setup.nodes)),
             outgoing: Vec::new(),
             liveness: NodeLiveness::new(setup.nodes.len(), patience, Instant::now()),
+            first_contact: FirstContact::new(setup.node as usize, setup.nodes.len(), Instant::now()),
             traffic: Traffic::begin(),
             ranks: LocalRanks::new(world, &setup.here).map_err(AgentError::NoWatch)?,
             first_death: FirstDeath::new(setup.nodes.len()),
@@ -87,6 +90,9 @@ impl Agent {
         let mut idle = IdleStrategy::default();
         let mut polls = 0u32;
         let mut was_idle = false;
+        let partners = self.first_contact.awaited().iter();
+        self.outgoing.extend(partners.map(|node| (NodeId(*node as u32), Message::Ping)));
+        self.send_outgoing();
         loop {
             polls = polls.wrapping_add(1);
             let mut moved = self.poll()?;
@@ -94,6 +100,9 @@ impl Agent {
                 moved |= self.read_pipe()?;
             }
             let now = Instant::now();
+            if !self.has_contact(now) {
+                return Ok(()); // the job does without agents
+            }
             if self.liveness.is_check_due(now) {
                 self.check_liveness(now);
             }
@@ -125,6 +134,20 @@ impl Agent {
                 self.sleep()?;
             }
         }
+    }
+
+    /// Tells the ranks here whether this agent reaches the others, once that is known. False: it does not.
+    fn has_contact(&mut self, now: Instant) -> bool {
+        let Some(outcome) = self.first_contact.settle(now, self.liveness.unreachable_node()) else {
+            return true;
+        };
+        let missed = match outcome {
+            Outcome::Reached => None,
+            Outcome::Missed(node) => Some(node as u32),
+        };
+        tracing::info!(?missed, "the agents have asked each other for a sign of life");
+        self.world.status().set_first_contact(missed);
+        missed.is_none()
     }
 
     /// Handles what has come over the network and what the ranks here have contributed. Whether there was
@@ -179,7 +202,7 @@ impl Agent {
         self.liveness.heard_from(from.index());
         match message {
             Message::Ping => self.outgoing.push((from, Message::Pong)),
-            Message::Pong => {}
+            Message::Pong => self.first_contact.heard_from(from.index()),
             Message::RankDied(death) => {
                 self.see_deaths(); // what has happened here so far did not follow from that death
                 self.first_death.hear(from.index(), death);
@@ -266,6 +289,8 @@ impl Agent {
             (false, true) => Some(self.liveness.check_interval()),
             (false, false) => None,
         };
+        let contact = self.first_contact.time_left(Instant::now());
+        let longest = longest.into_iter().chain(contact).min();
         let descriptors = [network, self.pipe.descriptor().unwrap_or(-1), self.ranks.descriptor()];
         let [_network, pipe, end] = wait_for_any(descriptors, longest);
         if end {

@@ -12,6 +12,7 @@ pub mod agent;
 pub mod command_pipe;
 pub mod communicators;
 pub mod daemon;
+pub mod first_contact;
 pub mod first_death;
 pub mod idle_strategy;
 pub mod liveness;

@@ -1,15 +1,14 @@
 //! Direct collectives as a rank carries them out: it says what it has to say, and waits for the others.
 //!
-//! Of the ranks of a node that wait for other nodes one is the reader: it looks for datagrams, and sleeps for
-//! them. The others sleep at the node's eventcount for that, where the reader wakes them when something has
-//! come for them, and one of them when it goes. What is about a communicator that the reader does not have
-//! it leaves for those that have it. Ranks that wait for ranks of their own node sleep at the communicator's
-//! eventcount.
+//! Of the threads of a node that wait for other nodes one is the reader: it looks for datagrams, and sleeps for
+//! them at the socket. The others sleep at the node's eventcount for that, where the reader wakes them when
+//! something has come for them, and one of them when it goes. What is about a communicator that the reader does
+//! not have it leaves for those that have it. Ranks that wait for ranks of their own node sleep at the
+//! communicator's eventcount.
 
 use super::awaited::Awaited;
 use crate::collective::call::{Call, CollectiveKind};
 use crate::comm::part::Revoked;
-use crate::communicator::Communicator;
 use crate::communicator::spanning::SpanningCommunicator;
 use crate::direct::collective::{DirectCollective, Mismatch, Progress};
 use crate::direct::description::Description;
@@ -24,9 +23,11 @@ use crate::wait::chores::Chores;
 use crate::wait::settings::{WAKE_UP_NS, WaitPolicy, WaitSettings};
 use evenkeel_datagram::Frame;
 use evenkeel_segment::Segment;
-use evenkeel_segment::datagrams::Datagrams;
-use evenkeel_segment::waiters::Kinds;
+use evenkeel_segment::call_line::thread_number;
+use evenkeel_segment::datagrams::{Datagrams, Thread};
+use evenkeel_segment::waiters::{Kind, Kinds};
 use std::sync::PoisonError;
+use std::sync::atomic::Ordering;
 
 /// After this long a rank asks its agent whether something has been lost.
 const FIRST_QUESTION_NS: u64 = 5_000_000;
@@ -34,47 +35,114 @@ const FIRST_QUESTION_NS: u64 = 5_000_000;
 const EARLY_QUESTION_NS: u64 = 300_000;
 /// How long the agents' answer takes, about.
 const ANSWER_NS: u64 = 1_000_000;
+/// The shortest sleep for the sake of a question.
+const SHORTEST_SLEEP_NS: u64 = 100_000;
+/// After this long, and again and again, a rank that is not the reader reads, in case the reader does not.
+const IN_VAIN_NS: u64 = 4_000_000;
+/// For how long a process does not count on others at the socket after it has found one stopped.
+const DISTRUST_NS: u64 = 1_000_000_000;
+/// For how long a datagram that wakes threads at the socket is left there for them to see.
+const NUDGE_NS: u64 = 200_000;
 /// The longest time between two questions.
 const RAREST_QUESTION_NS: u64 = 100_000_000;
 
 /// For how long a rank looks on at most that does not give its core to others when it yields.
 const UNYIELDING_NS: u64 = 100_000;
 
-/// The turn of a rank that waits for other nodes: whether it is the reader.
+/// Whether it is this thread's turn to read what comes from other nodes, while it waits for them.
 struct Turn<'a> {
+    node: &'a Node,
     link: &'a DirectLink,
     datagrams: Datagrams<'a, Segment>,
-    local_rank: usize,
+    me: Thread,
+    /// What it waits for.
+    kind: Kind,
     waits: bool,
-    /// No other thread of this process tries to be the reader.
-    may_read: bool,
+    /// It has been the reader, or may have been woken to become it.
+    owes_a_wake_up: bool,
+    /// Threads that wait for these have been woken at the socket, by a datagram that is theirs to see.
+    nudged: Kinds,
+    nudged_until_ns: u64,
 }
 
 impl<'a> Turn<'a> {
-    fn new(node: &'a Node, link: &'a DirectLink) -> Self {
-        let datagrams = Datagrams::new(&node.segment);
-        Turn { link, datagrams, local_rank: node.local_rank, waits: false, may_read: false }
+    fn new(node: &'a Node, link: &'a DirectLink, communicator: u64) -> Self {
+        Turn {
+            node,
+            link,
+            datagrams: Datagrams::new(&node.segment),
+            me: Thread::new(node.local_rank, thread_number()),
+            kind: Kind::of(communicator),
+            waits: false,
+            owes_a_wake_up: false,
+            nudged: Kinds::NONE,
+            nudged_until_ns: 0,
+        }
     }
 
-    /// Whether this rank is the reader; it tries to become it.
-    fn is_reader(&mut self) -> bool {
+    fn begin(&mut self) {
         if !std::mem::replace(&mut self.waits, true) {
             self.datagrams.begin_waiting();
         }
-        self.may_read = self.may_read || self.link.claim_reader();
-        self.may_read && self.datagrams.try_read(self.local_rank)
     }
 
-    /// Waits for other nodes no more. If no rank reads then, a rank that waits is woken, and reads.
+    /// Whether this thread, which is awake, is to read now.
+    fn reads(&mut self, waited_ns: u64) -> bool {
+        self.begin();
+        if !self.nudged.are_none() {
+            if waited_ns < self.nudged_until_ns && self.datagrams.sleep_at_socket(self.nudged) {
+                return false;
+            }
+            self.nudged = Kinds::NONE;
+        }
+        let reads = self.datagrams.try_read_awake(self.me);
+        self.owes_a_wake_up |= reads;
+        reads
+    }
+
+    /// Whether this thread has to read before it may sleep: no other one does, nor sleeps at the socket.
+    fn must_read(&mut self) -> bool {
+        self.begin();
+        let others_see_to_it = self.datagrams.any_at_socket() && !self.distrusts();
+        let reads = !others_see_to_it && self.datagrams.try_read(self.me);
+        self.owes_a_wake_up |= reads;
+        reads
+    }
+
+    /// Whether those that sleep at the socket are not counted on, since some have been found stopped.
+    fn distrusts(&self) -> bool {
+        self.node.clock().ns_between(self.node.began, self.node.clock().now())
+            < self.link.distrusts_until_ns.load(Ordering::Relaxed)
+    }
+
+    /// This thread has found something that the reader, or one at the socket, should have seen long ago.
+    fn take_over(&mut self) {
+        self.begin();
+        self.datagrams.seize(self.me);
+        self.owes_a_wake_up = true;
+        if self.node.any_is_stopped() {
+            let now_ns = self.node.clock().ns_between(self.node.began, self.node.clock().now());
+            self.link.distrusts_until_ns.store(now_ns + DISTRUST_NS, Ordering::Relaxed);
+        }
+    }
+
+    /// Wakes the threads here that wait for what has come.
+    fn wake(&mut self, come: Kinds, waited_ns: u64) {
+        self.link.waiters.wake(come);
+        if self.datagrams.sleep_at_socket(come) {
+            self.link.nudge();
+            (self.nudged, self.nudged_until_ns) = (come, waited_ns + NUDGE_NS);
+        }
+    }
+
+    /// Waits for other nodes no more. If no thread reads then, one that waits is woken, and reads.
     fn end(&mut self) {
         if !std::mem::take(&mut self.waits) {
             return;
         }
-        let may_read = std::mem::take(&mut self.may_read);
-        if may_read {
-            self.link.release_reader();
-        }
-        if self.datagrams.end_waiting(may_read.then_some(self.local_rank)) {
+        if !std::mem::take(&mut self.owes_a_wake_up) {
+            self.datagrams.end_waiting_awake();
+        } else if self.datagrams.end_waiting(self.me) {
             self.link.waiters.wake_one();
         }
     }
@@ -224,8 +292,7 @@ impl Process {
         let Operation { spanning, node, link, .. } = *operation;
         let part = &spanning.service.part;
         let shared = &part.shared;
-        let mut turn = Turn::new(node, link);
-        let kind = Kinds::of(spanning.id());
+        let mut turn = Turn::new(node, link, spanning.id());
         let began = node.clock().now();
         let _in_call = Awaited::spanning(call).publish(part, began);
         let mut chores = Chores::new(node.patience_ns, self.library.activity());
@@ -233,6 +300,7 @@ impl Process {
         let (mut has_slept, mut looks) = (false, 0u32);
         let (mut next_question_ns, mut question_step_ns) = (FIRST_QUESTION_NS, FIRST_QUESTION_NS);
         let mut has_just_asked = false;
+        let mut next_look_in_vain_ns = IN_VAIN_NS;
         // What was left for this rank has been replaced before it came, as if it had been lost.
         let mut lacks_some = false;
         loop {
@@ -240,10 +308,17 @@ impl Process {
                 self.requests.progress();
             }
             if progress == Progress::AwaitsNodes {
-                lacks_some |= self.take_datagrams(spanning, link);
-                if turn.is_reader() {
-                    self.receive_datagrams(spanning, link);
+                let waited_ns = node.clock().ns_since(began);
+                if turn.reads(waited_ns) {
+                    self.receive_datagrams(spanning, &mut turn, waited_ns);
+                } else if waited_ns >= next_look_in_vain_ns {
+                    // The reader may have been stopped. What has come is there for any rank that takes it.
+                    next_look_in_vain_ns = waited_ns + IN_VAIN_NS;
+                    if self.receive_datagrams(spanning, &mut turn, waited_ns) {
+                        turn.take_over();
+                    }
                 }
+                lacks_some |= self.take_datagrams(spanning, &turn);
             }
             progress = operation.poll();
             if progress == Progress::Done {
@@ -257,6 +332,9 @@ impl Process {
             }
             looks += 1;
             let waited_ns = node.clock().ns_since(began);
+            if std::mem::take(&mut lacks_some) {
+                next_question_ns = next_question_ns.min(waited_ns + EARLY_QUESTION_NS);
+            }
             // While the host library finds something to do, it has to be called again soon.
             let is_busy = has_slept && chores.is_attentive();
             if (waited_ns < look_on_ns || is_busy) && !self.crowding.is_crowded(self.clock) {
@@ -270,7 +348,9 @@ impl Process {
                 // An answer of the agents does not wake the reader.
                 let answered_ns = if std::mem::take(&mut has_just_asked) { ANSWER_NS } else { u64::MAX };
                 let asks_in_ns = match progress {
-                    Progress::AwaitsNodes => next_question_ns.saturating_sub(waited_ns).max(ANSWER_NS),
+                    Progress::AwaitsNodes => {
+                        next_question_ns.saturating_sub(waited_ns).max(SHORTEST_SLEEP_NS)
+                    }
                     _ => u64::MAX,
                 };
                 let nap_ns = chores.nap_ns(waited_ns, self.requests.pending() > 0);
@@ -281,31 +361,17 @@ impl Process {
                         progress != Progress::AwaitsRanks
                     };
                     shared.board.sleep_unless(shared.board.fencing, nap_ns, happened);
-                } else if turn.is_reader() {
-                    link.sleep(nap_ns);
                 } else {
-                    let happened = || {
-                        lacks_some |= self.take_datagrams(spanning, link);
-                        progress = operation.poll();
-                        progress != Progress::AwaitsNodes || turn.is_reader()
-                    };
-                    let asleep_since = node.clock().now();
-                    link.waiters.sleep_unless(kind, nap_ns, happened);
-                    // The reader may have been stopped. What has come is there for any rank that takes it.
-                    let is_in_vain = node.clock().ns_since(asleep_since) >= nap_ns;
-                    if is_in_vain && progress == Progress::AwaitsNodes && !turn.is_reader() {
-                        self.receive_datagrams(spanning, link);
-                    }
+                    lacks_some |= self.sleep_for_nodes(operation, &mut turn, &mut progress, nap_ns);
                 }
             }
             if looks > 32 || has_slept {
                 let waited_ns = node.clock().ns_since(began);
                 self.do_chores(part, call.kind(), &mut chores, waited_ns)?;
-                if std::mem::take(&mut lacks_some) {
-                    next_question_ns = next_question_ns.min(waited_ns + EARLY_QUESTION_NS);
-                }
                 if progress == Progress::AwaitsNodes && waited_ns >= next_question_ns {
-                    question_step_ns = (question_step_ns * 2).min(RAREST_QUESTION_NS);
+                    if waited_ns >= FIRST_QUESTION_NS {
+                        question_step_ns = (question_step_ns * 2).min(RAREST_QUESTION_NS);
+                    }
                     next_question_ns = waited_ns + question_step_ns;
                     operation.ask_agent();
                     has_just_asked = true;
@@ -321,25 +387,65 @@ impl Process {
         Ok(())
     }
 
-    /// Takes what has come for this node, and wakes ranks here that sleep for it.
-    fn receive_datagrams(&self, spanning: &SpanningCommunicator, link: &DirectLink) {
+    /// Sleeps until other nodes may have said what is waited for, for `nap_ns` at most. Whether something was
+    /// left for this rank that may have been replaced.
+    fn sleep_for_nodes(
+        &self,
+        operation: &mut Operation<'_>,
+        turn: &mut Turn<'_>,
+        progress: &mut Progress,
+        nap_ns: u64,
+    ) -> bool {
+        let (spanning, link) = (operation.spanning, operation.link);
+        let mut lacks_some = false;
+        let mut look = |operation: &mut Operation<'_>, turn: &Turn<'_>| {
+            lacks_some |= self.take_datagrams(spanning, turn);
+            *progress = operation.poll();
+            *progress != Progress::AwaitsNodes || lacks_some || spanning.service.part.is_revoked()
+        };
+        // One at the socket is enough.
+        if turn.datagrams.any_at_socket() && !turn.distrusts() {
+            turn.datagrams.stop_reading(turn.me);
+        } else if turn.datagrams.try_read(turn.me) {
+            if turn.datagrams.fall_asleep(turn.me, turn.kind) && !look(operation, turn) {
+                link.sleep(nap_ns);
+            }
+            turn.datagrams.wake_up(turn.me, turn.kind);
+            turn.owes_a_wake_up = true;
+            return lacks_some;
+        }
+        turn.owes_a_wake_up = true;
+        let kind = turn.kind;
+        link.waiters.sleep_unless(kind, nap_ns, || look(operation, turn) || turn.must_read());
+        lacks_some
+    }
+
+    /// Takes what has come for this node, and wakes ranks here that sleep for it. Whether anything has come.
+    fn receive_datagrams(
+        &self,
+        spanning: &SpanningCommunicator,
+        turn: &mut Turn<'_>,
+        waited_ns: u64,
+    ) -> bool {
         let mut come = Kinds::NONE;
-        link.receive(|from, frame| {
+        turn.link.receive(|from, frame| {
             let Some(communicator) = frame.communicator() else { return };
             if !self.accept(spanning, from, frame) {
-                link.leave(from, frame);
+                turn.link.leave(from, communicator, frame);
             }
-            come = come.and(Kinds::of(communicator));
+            come = come.and(Kind::of(communicator));
         });
-        if !come.are_none() {
-            link.waiters.wake(come);
+        if come.are_none() {
+            return false;
         }
+        turn.wake(come, waited_ns);
+        true
     }
 
     /// Takes what other ranks of this node have read for this process. Whether some of it may be lost.
-    fn take_datagrams(&self, spanning: &SpanningCommunicator, link: &DirectLink) -> bool {
-        link.take_left(|from, frame| {
-            // What is about a communicator that this process does not have yet is looked for when it is made.
+    fn take_datagrams(&self, spanning: &SpanningCommunicator, turn: &Turn<'_>) -> bool {
+        turn.link.take_left(turn.kind, |from, frame| {
+            // What is about a communicator that this process does not have yet is looked for when it has it.
             self.accept(spanning, from, frame);
         })
     }
@@ -348,15 +454,14 @@ impl Process {
     /// process has no such communicator.
     fn accept(&self, spanning: &SpanningCommunicator, from: u32, frame: &Frame<'_>) -> bool {
         let Some(communicator) = frame.communicator() else { return true };
-        if spanning.id() == communicator {
+        let accept = |spanning: &SpanningCommunicator| {
             spanning.direct().into_iter().for_each(|direct| direct.accept(from, frame));
+        };
+        if spanning.id() == communicator {
+            accept(spanning);
             return true;
         }
-        let Some(other) = self.registry.spanning(communicator) else { return false };
-        if let Communicator::Spanning(other) = &*other {
-            other.direct().into_iter().for_each(|direct| direct.accept(from, frame));
-        }
-        true
+        self.registry.with_spanning(communicator, accept).is_some()
     }
 }
 

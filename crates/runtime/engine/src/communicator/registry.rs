@@ -1,6 +1,7 @@
 //! The communicators of this process, for the report.
 
 use super::Communicator;
+use super::spanning::SpanningCommunicator;
 use evenkeel_record::CommRecord;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -40,13 +41,19 @@ impl Registry {
         }
     }
 
-    /// Returns the communicator across nodes that the job knows by this name.
-    pub(crate) fn spanning(&self, id: u64) -> Option<Arc<Communicator>> {
-        let is_meant = |other: &&Arc<Communicator>| match &***other {
-            Communicator::Spanning(spanning) => spanning.id() == id,
-            _ => false,
-        };
-        lock(&self.attached).iter().find(is_meant).cloned()
+    /// Calls `body` with the communicator across nodes that the job knows by this name, if this process has
+    /// it. It is not freed meanwhile.
+    pub(crate) fn with_spanning<R>(
+        &self,
+        id: u64,
+        body: impl FnOnce(&SpanningCommunicator) -> R,
+    ) -> Option<R> {
+        let attached = lock(&self.attached);
+        let found = attached.iter().find_map(|other| match &**other {
+            Communicator::Spanning(spanning) if spanning.id() == id => Some(spanning),
+            _ => None,
+        });
+        found.map(body)
     }
 
     /// Returns the records of all communicators of this process.

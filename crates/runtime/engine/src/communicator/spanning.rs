@@ -18,7 +18,7 @@ use evenkeel_random::Random;
 use evenkeel_record::CommRecord;
 use evenkeel_segment::Geometry;
 use evenkeel_segment::block::Block;
-use evenkeel_segment::waiters::Kinds;
+use evenkeel_segment::waiters::Kind;
 use evenkeel_spanning::{NodeMap, cut};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -150,6 +150,14 @@ impl SpanningCommunicator {
         self.direct.as_ref()
     }
 
+    /// Takes what other ranks of this node have read about it before this process had it.
+    pub(crate) fn find_left(&self) {
+        let link = self.service.part.shared.node.agent().and_then(|agent| agent.direct.as_ref());
+        if let (Some(link), Some(direct)) = (link, &self.direct) {
+            link.find_left(self.id, |from, frame| direct.accept(from, frame));
+        }
+    }
+
     /// What ranks need to carry out a call themselves; `None` if they do not. The same on all ranks.
     pub(crate) fn direct_for(&self, call: &Call) -> Option<(&DirectPart, Description)> {
         let direct = self.direct.as_ref()?;
@@ -259,7 +267,7 @@ impl SpanningCommunicator {
     pub(crate) fn revoke(&self) {
         self.service.part.revoke();
         if let Some(agent) = self.service.part.shared.node.agent() {
-            agent.direct.iter().for_each(|link| link.waiters.wake(Kinds::of(self.id)));
+            agent.direct.iter().for_each(|link| link.waiters.wake(Kind::of(self.id).into()));
         }
         self.tell_agent(&AgentCommand::Revoke { id: self.id });
     }

@@ -203,7 +203,8 @@ impl DirectCollective {
         let (number, description) = (self.number, self.description);
         let word = description.to_word();
         let waits_here = match description.gathers() {
-            true => statements.described(number, self.here).is_none(),
+            // A rank here may be about to write it, and wakes the others when it has.
+            true => !statements.is_whole(number, self.here, description.bytes),
             false => self.is_hub(),
         };
         let waits = if waits_here { Progress::AwaitsRanks } else { Progress::AwaitsNodes };

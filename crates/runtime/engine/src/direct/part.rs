@@ -55,7 +55,7 @@ impl DirectPart {
         let node = shared.node;
         let geometry = geometry(node, map, here)?;
         let block = node.allocator().statements(shared.block, &geometry)?;
-        let part = DirectPart {
+        Some(DirectPart {
             statements: Statements { memory: node.segment.at(block.offset()), geometry },
             block,
             id,
@@ -64,11 +64,7 @@ impl DirectPart {
             me,
             next: AtomicU64::new(0),
             parts: Mutex::default(),
-        };
-        if let Some(link) = node.agent().and_then(|agent| agent.direct.as_ref()) {
-            link.find_left(id, |from, frame| part.accept(from, frame));
-        }
-        Some(part)
+        })
     }
 
     /// Drops this process's reference to the block.

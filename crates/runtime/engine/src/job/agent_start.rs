@@ -21,10 +21,16 @@ use evenkeel_segment::Segment;
 use evenkeel_segment::statements::MAX_NODES;
 use std::fs::File;
 use std::os::fd::{AsRawFd, OwnedFd};
+use std::time::{Duration, Instant};
 
 /// Size of the buffer in which an agent's info travels among the ranks: its length in four bytes, then the
 /// info.
 pub const AGENT_INFO_BYTES: usize = 4096;
+
+/// How long a rank waits for its agent to say whether it reaches the others: longer than the agent does.
+const CONTACT_PATIENCE: Duration = Duration::from_secs(8);
+/// How long it sleeps between two looks.
+const CONTACT_PAUSE: Duration = Duration::from_micros(200);
 
 /// Bits of the answer to [`AgentStart::join`]: the rank is connected to its agent; it has the socket for
 /// datagrams.
@@ -144,7 +150,7 @@ impl AgentStart {
 
     /// Receives the infos of all agents, in the order of the nodes. Returns what this rank is connected to: 0
     /// if it is not connected to its agent.
-    pub fn join(&mut self, node: &Node, infos: &[[u8; AGENT_INFO_BYTES]]) -> u8 {
+    pub fn join(&mut self, node: &Node, infos: &[[u8; AGENT_INFO_BYTES]], notes: &Notes) -> u8 {
         let Some(infos) = infos.iter().map(read_info).collect::<Option<Vec<LeaderInfo>>>() else {
             return 0;
         };
@@ -158,7 +164,7 @@ impl AgentStart {
         };
         let Ok(pipe) = open_pipe(&path) else { return 0 };
         self.pipe = None;
-        let hosts = infos.iter().map(|info| info.host.clone()).collect();
+        let hosts: Vec<String> = infos.iter().map(|info| info.host.clone()).collect();
         let agent = Neighbour::new(usize::MAX, mine.pid);
         let share_cores = share_cores(&infos);
         let nodes = infos.len();
@@ -178,12 +184,27 @@ impl AgentStart {
                 datagrams: self.wants_direct,
             }));
         }
+        let is_leader = self.is_leader(self.me);
         if self.wants_direct {
             let ranks = if share_cores { self.node_of.len() } else { node.waiting.ranks };
-            let waiting = WaitSettings { ranks, ..node.waiting };
-            let direct = DirectLink::open(&node.segment, secret, number, nodes, waiting);
-            let is_leader = self.is_leader(self.me);
-            link.direct = direct.filter(|link| !is_leader || link.probe(&node.segment, number, nodes));
+            // Several threads of a rank may wait, or compute, on one core.
+            let waiting = WaitSettings { ranks, needs_this_core: node.threaded, ..node.waiting };
+            link.direct = DirectLink::open(&node.segment, secret, number, nodes, waiting);
+        }
+        if is_leader {
+            if let Err(missed) = first_contact(node) {
+                let here = &link.hosts[number as usize];
+                let why = match missed.and_then(|node| link.hosts.get(node as usize)) {
+                    Some(there) => format!("has got no answer from the one on {there}; is there a firewall?"),
+                    None => "does not answer.".to_string(),
+                };
+                notes.add(&format!(
+                    "the agent on {here} {why} Communicators that span nodes are left to the host library. \
+                     EVENKEEL_PORTS names the ports on which agents listen"
+                ));
+                return 0;
+            }
+            link.direct = link.direct.filter(|link| link.probe(&node.segment, number, nodes));
         }
         let is_direct = link.direct.is_some();
         self.joined = Some(link);
@@ -196,6 +217,19 @@ impl AgentStart {
         if let (Some(mut link), true) = (self.joined, all_have(HAS_AGENT)) {
             link.direct = link.direct.filter(|_| all_have(HAS_DATAGRAMS));
             let _ = node.agent.set(link); // cannot fail: agents are started once
+        }
+    }
+}
+
+/// Waits until this node's agent says whether it reaches the others. An error: a node that it does not reach, or
+/// `None` if it does not say.
+fn first_contact(node: &Node) -> Result<(), Option<u32>> {
+    let until = Instant::now() + CONTACT_PATIENCE;
+    loop {
+        match node.status().first_contact() {
+            Some(outcome) => return outcome.map_err(Some),
+            None if Instant::now() > until => return Err(None),
+            None => std::thread::sleep(CONTACT_PAUSE),
         }
     }
 }

@@ -6,9 +6,9 @@ use evenkeel_datagram::{Address, DatagramSocket, Frame, MAX_FRAME_BYTES, Sealer}
 use evenkeel_secret::{JobSecret, SECRET_BYTES};
 use evenkeel_segment::datagrams::{Datagrams, SocketState};
 use evenkeel_segment::unclaimed::{self, Place, Unclaimed};
-use evenkeel_segment::waiters::Waiters;
+use evenkeel_segment::waiters::{Kind, Waiters};
 use evenkeel_segment::{Mapped, Segment};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicU64;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -56,8 +56,10 @@ pub struct DirectLink {
     pub(crate) waiting: WaitSettings,
     /// The ranks here that sleep until other nodes say something.
     pub(crate) waiters: Waiters<Mapped>,
-    /// Whether a thread of this process is the reader, or tries to be.
-    has_reader: AtomicBool,
+    /// Until when threads of this process do not count on others that sleep at the socket, in nanoseconds of
+    /// the node's clock.
+    pub(crate) distrusts_until_ns: AtomicU64,
+    node: usize,
     /// Room to make datagrams in.
     buffer: Mutex<Vec<u8>>,
     unclaimed: Unclaimed<Mapped>,
@@ -95,7 +97,8 @@ impl DirectLink {
             sealer: Sealer::new(&JobSecret::new(secret), node, nodes as u32),
             waiting,
             waiters: Waiters::of(segment),
-            has_reader: AtomicBool::new(false),
+            distrusts_until_ns: AtomicU64::new(0),
+            node: node as usize,
             buffer: Mutex::default(),
             unclaimed: Unclaimed::new(segment.at(place.unclaimed as usize)),
             reading: Mutex::default(),
@@ -159,29 +162,34 @@ impl DirectLink {
         self.socket.sleep(longest_ns);
     }
 
+    /// Wakes threads of this node that sleep at the socket, by a datagram that says nothing.
+    pub(crate) fn nudge(&self) {
+        self.socket.send(&[0], std::iter::once(self.node));
+    }
+
     /// Leaves a frame of a communicator that this process does not have for the ranks that have it.
-    pub(crate) fn leave(&self, from: u32, frame: &Frame<'_>) {
+    pub(crate) fn leave(&self, from: u32, communicator: u64, frame: &Frame<'_>) {
         let mut bytes = Vec::with_capacity(unclaimed::MAX_BYTES);
         bytes.extend_from_slice(&from.to_le_bytes());
         frame.write(&mut bytes);
         debug_assert!(bytes.len() % 4 == 0, "statements are");
-        self.unclaimed.leave(&bytes);
+        self.unclaimed.leave(Kind::of(communicator), &bytes);
     }
 
-    /// Gives `each` the frames that ranks here have left since this was called last. Whether any of them may
-    /// have been replaced before this process has seen it.
-    pub(crate) fn take_left(&self, mut each: impl FnMut(u32, &Frame<'_>)) -> bool {
+    /// Gives `each` the frames that ranks here have left since this was called last. Whether any of this kind
+    /// may have been replaced before this process has seen it.
+    pub(crate) fn take_left(&self, kind: Kind, mut each: impl FnMut(u32, &Frame<'_>)) -> bool {
         let mut reading = lock(&self.reading);
         let end = self.unclaimed.end();
         if reading.next == end && reading.unwritten.is_empty() {
             return false;
         }
-        let (begin, mut bytes) = (self.unclaimed.begin(), Vec::new());
-        let mut is_late = reading.next < begin;
-        let mut unwritten = std::mem::take(&mut reading.unwritten);
-        unwritten.extend(reading.next.max(begin)..end);
+        let mut is_late = self.unclaimed.may_be_gone(kind, reading.next);
+        let mut positions = std::mem::take(&mut reading.unwritten);
+        positions.extend(reading.next.max(self.unclaimed.begin())..end);
         reading.next = end;
-        for position in unwritten {
+        let mut bytes = Vec::new();
+        for position in positions {
             match self.read_left(position, &mut bytes, &mut each) {
                 Place::NotYet if reading.unwritten.len() < MOST_UNWRITTEN => reading.unwritten.push(position),
                 Place::NotYet | Place::Gone => is_late = true,
@@ -193,8 +201,9 @@ impl DirectLink {
 
     /// Gives `each` all frames of a communicator that ranks here have left and that are still there.
     pub(crate) fn find_left(&self, communicator: u64, mut each: impl FnMut(u32, &Frame<'_>)) {
-        let mut bytes = Vec::new();
-        for position in self.unclaimed.begin()..self.unclaimed.end() {
+        let (kind, mut bytes) = (Some(Kind::of(communicator)), Vec::new());
+        let positions = self.unclaimed.begin()..self.unclaimed.end();
+        for position in positions.filter(|position| self.unclaimed.kind(*position) == kind) {
             self.read_left(position, &mut bytes, &mut |from, frame| {
                 if frame.communicator() == Some(communicator) {
                     each(from, frame);
@@ -211,16 +220,6 @@ impl DirectLink {
             }
         }
         place
-    }
-
-    /// Whether this thread may try to be the reader; then no other thread of this process tries.
-    pub(crate) fn claim_reader(&self) -> bool {
-        !self.has_reader.swap(true, Ordering::Relaxed)
-    }
-
-    /// This thread does not try any more.
-    pub(crate) fn release_reader(&self) {
-        self.has_reader.store(false, Ordering::Relaxed);
     }
 }
 

@@ -50,6 +50,11 @@ impl Node {
         any
     }
 
+    /// Returns whether one of the other ranks of this node has been stopped, by a signal or a debugger.
+    pub(crate) fn any_is_stopped(&self) -> bool {
+        self.neighbours.iter().any(|neighbour| process::scheduling(neighbour.pid).is_stopped)
+    }
+
     /// Notes that the program sets affinities: they stay as they are from now on.
     pub fn leave_affinity_alone(&self) {
         if let Some(share) = &self.share {

@@ -35,7 +35,9 @@ impl Reservation {
         }
         let here = map.node_of(me);
         let block = node.allocator().allocate(&Geometry::spanning(map.counts.on(here) + 1));
-        let statements = block.zip(part::geometry(node, map, here));
+        // They can be done without.
+        let geometry = part::geometry(node, map, here);
+        let statements = block.zip(geometry.filter(|geometry| node.allocator().has_spare(geometry)));
         let statements =
             statements.and_then(|(block, geometry)| node.allocator().statements(block, &geometry));
         let id = match node.agent() {

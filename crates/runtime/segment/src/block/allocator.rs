@@ -54,8 +54,13 @@ impl<'a, M: Words> BlockAllocator<'a, M> {
     /// Like [`BlockAllocator::allocate`], for what can be done without: None if less than half of the segment
     /// would be left for blocks that have never been used.
     pub fn allocate_spare(&self, extent: &impl Extent) -> Option<Block> {
+        self.has_spare(extent).then(|| self.allocate(extent))?
+    }
+
+    /// Whether so much can be allocated for what can be done without.
+    pub fn has_spare(&self, extent: &impl Extent) -> bool {
         let used = self.segment.word(FRESH_PAGE_AT).load(Ordering::Relaxed) as usize * PAGE;
-        (used + extent.total_bytes() <= self.bytes / 2).then(|| self.allocate(extent))?
+        used + extent.total_bytes() <= self.bytes / 2
     }
 
     fn write_head(&self, block: Block, extent: &impl Extent) {
