@@ -3,9 +3,12 @@
 import contextlib
 import json
 import os
+import random
 import re
 import signal
 import socket
+import time
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -13,9 +16,9 @@ import pytest
 from agents import agents, wait_for
 from counters import Counters
 from evenkeel_rig.processes import signal_all, state
-from on_hosts import RANKS, assert_passed, run, start, with_agents
+from on_hosts import RANKS, assert_passed, read_report, run, start, with_agents
 from paths import BUILD
-from processes import HUNG_S
+from processes import HUNG_S, communicators
 from test_lost_agents import ranks_on
 
 CALLS = 3000
@@ -65,6 +68,47 @@ def test_results_do_not_depend_on_who_carries_the_calls(clean, openmpi4, entered
 def test_results_are_right_with_several_threads_in_mpi(clean, openmpi4, entered, arguments):
     """Each communicator has a thread of its own."""
     assert_passed(run_random_calls(clean, openmpi4, entered, "calls=500", "seed=5", "threads=1", *arguments))
+
+
+def test_results_are_right_while_ranks_are_stopped_and_go_on(clean, openmpi4, entered):
+    """Now and then some rank stands still for up to 30 ms, wherever it is: also one that reads for others."""
+    program = [openmpi4.build("direct_collectives.c"), f"counters={entered.path}", "calls=6000", "seed=8"]
+    process = start(clean, openmpi4, program, with_agents(openmpi4))
+    wait_for(lambda: any(entered.read()), "the program's first calls")
+    pids = [pid for host in range(4) for pid in ranks_on(clean, host, "direct").values()]
+    draw, stops = random.Random(9), 0
+    while process.poll() is None:
+        victim = draw.choice(pids)
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(victim, signal.SIGSTOP)
+            time.sleep(draw.uniform(0, 0.03))
+            os.kill(victim, signal.SIGCONT)
+            stops += 1
+        time.sleep(draw.uniform(0, 0.02))
+    output, errors = process.communicate(timeout=HUNG_S)
+    assert process.returncode == 0 and "failures 0" in output, errors
+    assert stops > 20, "the program ended too early"
+
+
+@pytest.mark.parametrize("threads", [0, 1])
+def test_results_are_right_if_the_faster_one_is_wanted(clean, one_mpi_of_each_family, entered, threads):
+    """Library and evenkeel take turns until one is chosen, for each kind and length of calls."""
+    mpi = one_mpi_of_each_family
+    arguments = ["calls=3000", "seed=10", "late=5", "free=1", f"threads={threads}"]
+    assert_passed(run_random_calls(clean, mpi, entered, *arguments, EVENKEEL_NODES="auto"))
+
+
+def test_both_are_tried_if_the_faster_one_is_wanted(clean, openmpi4, entered):
+    """A trial has 96 calls of each."""
+    options = {"EVENKEEL_NODES": "auto", "EVENKEEL_REPORT": "/tmp/tried.json"}
+    assert_passed(run_random_calls(clean, openmpi4, entered, "calls=20000", "seed=11", **options))
+    carried, left = Counter(), Counter()
+    for comm in communicators(read_report(clean, "/tmp/tried.json")):
+        for entry in comm["ops"]:
+            carried[entry["op"]] += entry["calls"]
+            left[entry["op"]] += entry["host_calls"]
+    for op in ("barrier", "bcast", "reduce", "allreduce"):
+        assert carried[op] >= 96 and left[op] >= 96, (carried, left)
 
 
 @pytest.mark.parametrize("percent", [2, 8])
@@ -202,6 +246,25 @@ def test_where_no_datagrams_come_through_the_agents_carry_all(clean, openmpi4, e
             host.run(["nft", "delete", "table", "inet", "no_udp"])
     assert_passed(done)
     assert agents_messages(clean, "/tmp/blocked") > 300
+
+
+@pytest.mark.parametrize("nodes", ["agents", "auto"])
+def test_where_agents_do_not_reach_each_other_the_library_carries_all(clean, openmpi4, entered, nodes):
+    """A firewall closes the ports of the agents. That is noticed when the job starts, and it goes on."""
+    for host in clean.hosts:
+        host.run(["nft", "add", "table", "inet", "closed"])
+        host.run(["nft", "add", "chain", "inet", "closed", "in", "{ type filter hook input priority 0; }"])
+        host.run(["nft", "add", "rule", "inet", "closed", "in", "tcp", "dport", "20000-20099", "drop"])
+    try:
+        options = {"EVENKEEL_NODES": nodes, "EVENKEEL_PORTS": "20000-20099", "EVENKEEL_QUIET": "0"}
+        done = run_random_calls(clean, openmpi4, entered, "calls=300", "seed=6", **options)
+    finally:
+        for host in clean.hosts:
+            host.run(["nft", "delete", "table", "inet", "closed"])
+    assert_passed(done)
+    sentence = r"the agent on h\d has got no answer from the one on h\d; is there a firewall\?"
+    assert re.search(sentence, done.stderr), done.stderr
+    assert not any(agents(clean).values()), "agents are left"
 
 
 def test_ranks_that_do_not_call_the_same_get_an_error(clean, openmpi4):
