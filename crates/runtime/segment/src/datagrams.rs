@@ -7,7 +7,8 @@
 //! whole, and may be written by several.
 //!
 //! A reader that has nothing to do sleeps at the socket. It gives way to a thread that is awake, and stays
-//! there: what comes wakes it. Who then takes something for a thread that sleeps at the socket has to wake it.
+//! there: what comes wakes it. Who then takes something for a thread that sleeps at the socket has to wake
+//! it.
 //!
 //! May use: the segment's words. Must never: wait.
 
@@ -209,8 +210,8 @@ impl<'a, M: Words> Datagrams<'a, M> {
     pub fn end_waiting(&self, me: Thread) -> bool {
         self.word(WAITING).fetch_sub(1, Ordering::Relaxed);
         self.stop_reading(me);
-        // Pairs with the one in `begin_waiting`: a thread that begins to wait sees that there is no reader, or
-        // this one sees that it waits.
+        // Pairs with the one in `begin_waiting`: a thread that begins to wait sees that there is no reader,
+        // or this one sees that it waits.
         fence(Ordering::SeqCst);
         self.word(READER).load(Ordering::Relaxed) == 0
             && !self.any_at_socket()

@@ -1,6 +1,6 @@
-//! Words that several processes may write, some of them late: 32 bits of data beside a tag that says what they
-//! are about. A word only replaces an older one. Tags are compared around their wrap: those of one half of the
-//! range are later than a tag, those of the other half are earlier.
+//! Words that several processes may write, some of them late: 32 bits of data beside a tag that says what
+//! they are about. A word only replaces an older one. Tags are compared around their wrap: those of one half
+//! of the range are later than a tag, those of the other half are earlier.
 //!
 //! Must never: wait.
 

@@ -1,13 +1,13 @@
 //! Datagrams between nodes about communicators that the rank that has read them does not have. It leaves them
 //! here; the ranks that have the communicator find them.
 //!
-//! The datagrams stand in a ring, in which any rank may write and all ranks read, each as far as it likes. The
-//! latest ones replace the oldest. So one can be gone before its rank comes for it, as a datagram can be lost
-//! on the network; then the agents are asked for what it said.
+//! The datagrams stand in a ring, in which any rank may write and all ranks read, each as far as it likes.
+//! The latest ones replace the oldest. So one can be gone before its rank comes for it, as a datagram can be
+//! lost on the network; then the agents are asked for what it said.
 //!
-//! A rank may be stopped before it has written what it has claimed a position for, or in the middle, and go on
-//! when the position has been used again. So each word has a tag of its position, and only replaces an older
-//! one.
+//! A rank may be stopped before it has written what it has claimed a position for, or in the middle, and go
+//! on when the position has been used again. So each word has a tag of its position, and only replaces an
+//! older one.
 //!
 //! With each datagram stands of which [kind](crate::waiters) its communicator is. So a rank that comes late
 //! knows whether something may be gone that was for it.
@@ -34,8 +34,8 @@ const CLAIMED: usize = HEAD_BYTES;
 /// Of those that say for each kind how many positions had been claimed when one of it was left.
 const LATEST: usize = HEAD_BYTES + LINE;
 const PLACES: usize = LATEST + Kind::COUNT * 8;
-/// After so many uses of a place all of its words are written: the tag of one that has not been written for so
-/// long would be taken for a later one at some time.
+/// After so many uses of a place all of its words are written: the tag of one that has not been written for
+/// so long would be taken for a later one at some time.
 const MOST_USES: u64 = 1 << 14;
 
 /// The block of a node's unclaimed datagrams. It is never freed.
@@ -95,7 +95,7 @@ impl<M: Words> Unclaimed<M> {
 
     /// How many positions have been claimed. Those before the last [`KEPT`] are gone.
     pub fn end(&self) -> u64 {
-        self.memory.word(CLAIMED).load(Ordering::Relaxed) // the words of a place say by themselves what they are
+        self.memory.word(CLAIMED).load(Ordering::Relaxed) // a place's words say what they are about
     }
 
     /// The first position that may not be gone.

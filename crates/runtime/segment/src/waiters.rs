@@ -1,6 +1,6 @@
-//! Ranks of this node that sleep until other nodes say something, at an eventcount of their own. They may wait
-//! in different communicators: each sleeps for its communicator's *kind*, one of 32, and only those of a kind
-//! are woken when something has come for it.
+//! Ranks of this node that sleep until other nodes say something, at an eventcount of their own. They may
+//! wait in different communicators: each sleeps for its communicator's *kind*, one of 32, and only those of a
+//! kind are woken when something has come for it.
 //!
 //! May use: eventcounts. Must never: lose a wake-up.
 

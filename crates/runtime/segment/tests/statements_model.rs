@@ -1,5 +1,5 @@
-//! Statements of nodes, the socket that ranks take turns in reading, and what they read for each other, under loom: every interleaving of a
-//! few ranks, every reordering the memory model allows.
+//! Statements of nodes, the socket that ranks take turns in reading, and what they read for each other, under
+//! loom: every interleaving of a few ranks, every reordering the memory model allows.
 //!
 //! Run as `board_model.rs`. Each rule has a twin test in which it is left out, and loom must find the error.
 #![cfg(loom)]
@@ -231,8 +231,8 @@ fn a_rank_that_does_not_say_that_it_waits_is_not_woken() {
     the_reader_goes(false);
 }
 
-/// The reader goes, and wakes one of two ranks that sleep. The one has what it waits for, and goes, too, perhaps
-/// woken; then the other one has to be woken. `go` is how the one goes: whether it wakes another.
+/// The reader goes, and wakes one of two ranks that sleep. The one has what it waits for, and goes, too,
+/// perhaps woken; then the other one has to be woken. `go` is how the one goes: whether it wakes another.
 fn the_woken_rank_goes(go: impl Fn(&Datagrams<'_, Memory>) -> bool + Send + Sync + 'static) {
     every_interleaving(
         3,
@@ -275,8 +275,9 @@ fn a_rank_that_keeps_its_wake_up_leaves_another_one_asleep() {
     });
 }
 
-/// A reader falls asleep at the socket while another rank, which need not be the reader, takes what has come for
-/// it. It must see that, or be woken. `is_there` is how the other one asks whether there is anyone to wake.
+/// A reader falls asleep at the socket while another rank, which need not be the reader, takes what has come
+/// for it. It must see that, or be woken. `is_there` is how the other one asks whether there is anyone to
+/// wake.
 fn the_reader_sleeps(is_there: impl Fn(&Datagrams<'_, Memory>, Kind) -> bool + Send + Sync + 'static) {
     every_interleaving(
         2,
@@ -316,8 +317,8 @@ fn unclaimed() -> Unclaimed<Memory> {
     Unclaimed::with(Memory::at(HEAD_BYTES, PAGE), 1)
 }
 
-/// A rank writes a datagram when its place has been used again; `write` is how. Who reads finds the later one,
-/// and all of it.
+/// A rank writes a datagram when its place has been used again; `write` is how. Who reads finds the later
+/// one, and all of it.
 fn a_late_datagram(write: impl Fn(&Unclaimed<Memory>) + Send + Sync + 'static) -> bool {
     let verdict = Verdict::default();
     let seen = verdict.clone();
@@ -358,8 +359,8 @@ fn storing_a_late_datagram_mixes_two() {
     assert!(!is_right);
 }
 
-/// A rank leaves a datagram while another one reads what there is. If that one finds all of it, it knows of what
-/// the first one has done before.
+/// A rank leaves a datagram while another one reads what there is. If that one finds all of it, it knows of
+/// what the first one has done before.
 #[test]
 fn a_datagram_is_found_whole_or_not_at_all() {
     let verdict = Verdict::default();

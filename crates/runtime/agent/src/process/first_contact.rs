@@ -1,8 +1,8 @@
 //! Whether agents reach each other when the job starts. Where they do not, because of a firewall or a wrong
 //! address, the ranks do without agents, and the job goes on as if there were none.
 //!
-//! Each agent asks those 1, 2, 4, … nodes further for a sign of life, so that in a large job, too, each has few
-//! to ask, and a network that lets nothing through is noticed by all.
+//! Each agent asks those 1, 2, 4, … nodes further for a sign of life, so that in a large job, too, each has
+//! few to ask, and a network that lets nothing through is noticed by all.
 
 use std::time::{Duration, Instant};
 

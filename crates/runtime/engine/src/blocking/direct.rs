@@ -1,10 +1,10 @@
 //! Direct collectives as a rank carries them out: it says what it has to say, and waits for the others.
 //!
-//! Of the threads of a node that wait for other nodes one is the reader: it looks for datagrams, and sleeps for
-//! them at the socket. The others sleep at the node's eventcount for that, where the reader wakes them when
-//! something has come for them, and one of them when it goes. What is about a communicator that the reader does
-//! not have it leaves for those that have it. Ranks that wait for ranks of their own node sleep at the
-//! communicator's eventcount.
+//! Of the threads of a node that wait for other nodes one is the reader: it looks for datagrams, and sleeps
+//! for them at the socket. The others sleep at the node's eventcount for that, where the reader wakes them
+//! when something has come for them, and one of them when it goes. What is about a communicator that the
+//! reader does not have it leaves for those that have it. Ranks that wait for ranks of their own node sleep
+//! at the communicator's eventcount.
 
 use super::awaited::Awaited;
 use crate::collective::call::{Call, CollectiveKind};

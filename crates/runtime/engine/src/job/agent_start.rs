@@ -221,8 +221,8 @@ impl AgentStart {
     }
 }
 
-/// Waits until this node's agent says whether it reaches the others. An error: a node that it does not reach, or
-/// `None` if it does not say.
+/// Waits until this node's agent says whether it reaches the others. An error: a node that it does not reach,
+/// or `None` if it does not say.
 fn first_contact(node: &Node) -> Result<(), Option<u32>> {
     let until = Instant::now() + CONTACT_PATIENCE;
     loop {

@@ -2,8 +2,8 @@
 //! wants the faster one (`--nodes auto`).
 //!
 //! Calls are of one *class* if they are of one kind and of about the same length. For a class at a time both
-//! carry calls in turn, in blocks, and each rank measures how long a call takes with all that the program does
-//! until the next one: time that a rank does not spend inside a call may have to be spent elsewhere. All
+//! carry calls in turn, in blocks, and each rank measures how long a call takes with all that the program
+//! does until the next one: time that a rank does not spend inside a call may have to be spent elsewhere. All
 //! members must do the same in each call, so what is done follows from the number of the call alone. At the
 //! end of a trial the members add up their times, in the one step for which they wait for each other.
 //!

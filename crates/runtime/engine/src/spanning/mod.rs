@@ -12,9 +12,9 @@
 //! the agent by a call queue in the segment, in which every member posts the same words. The crate
 //! `spanning` defines the stages of a collective, for ranks and agents alike.
 //!
-//! [`choice`] finds out whether that or the host library is faster, if the user wants it. [`reservation`] is what members reserve and send each other when a communicator is made,
-//! [`agent_member`] the agent's membership in a node's part, and [`agent_node`] the node as the agent sees
-//! it.
+//! [`choice`] finds out whether that or the host library is faster, if the user wants it. [`reservation`] is
+//! what members reserve and send each other when a communicator is made, [`agent_member`] the agent's
+//! membership in a node's part, and [`agent_node`] the node as the agent sees it.
 //!
 //! May use: collective, comm, job. Must never: wait.
 
