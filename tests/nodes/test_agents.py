@@ -108,6 +108,12 @@ def test_random_operations_are_right(clean, mpich5, seed):
     assert_passed(run(clean, mpich5, program, with_agents(mpich5, **yielding)))
 
 
+@pytest.mark.parametrize("kib", [20, 100, 400])
+def test_blocks_of_different_lengths_are_carried_by_the_same_for_all_ranks(clean, openmpi4, kib):
+    program = [openmpi4.build("unequal_blocks.c"), f"bytes={kib << 10}"]
+    assert_passed(run(clean, openmpi4, program, with_agents(openmpi4)))
+
+
 def test_there_may_be_more_communicators_than_mailbox_entries(clean, openmpi4):
     """Agents forget the communicators that ranks have freed."""
     program = [openmpi4.build("communicator_churn.c"), "rounds=150", "hoard=70"]

@@ -43,8 +43,8 @@ void ek_messages_stop(void)
     while (ek_messages_are_sending())
         ek_message_wait_pause(EK_ALSO_AWAITED_NOTHING);
     const ek_comm_entry *e = ek_comm_find(ek_handles.world);
-    if (e && e->engine && !ek_comm_is_revoked(e->engine))
-        ek_barrier(e->engine, false);
+    if (e && e->engine && !ek_comm_is_revoked(e->engine) && ek_barrier(e->engine, false) == EK_DECLINED)
+        ek_host.Barrier(ek_handles.world);
     ek_buffered_wait();
     ek_abandoned_reap();
     ek_message_requests_close();

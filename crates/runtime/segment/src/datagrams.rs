@@ -24,6 +24,8 @@ const WAITING: usize = DATAGRAMS_AT + 3 * LINE;
 /// How many sleep at the socket, and how many for each kind.
 const AT_SOCKET: usize = DATAGRAMS_AT + 4 * LINE;
 const AT_SOCKET_AS: usize = DATAGRAMS_AT + 5 * LINE;
+/// For which kinds a datagram is to be left in the socket, and until when.
+const NUDGED: usize = AT_SOCKET + 8;
 const ADDRESSES: usize = AT_SOCKET_AS + Kind::COUNT * 8;
 const ADDRESS_WORDS: usize = 3;
 const _: () = assert!(ADDRESSES + MAX_NODES * ADDRESS_WORDS * 8 <= DATAGRAMS_AT + DATAGRAMS_BYTES);
@@ -188,6 +190,27 @@ impl<'a, M: Words> Datagrams<'a, M> {
                 .any(|kind| self.word(AT_SOCKET_AS + kind.number() * 8).load(Ordering::Relaxed) > 0)
     }
 
+    /// A datagram has been sent to this node that is to wake those that sleep at the socket and wait for one of
+    /// these kinds. It is to be left there until then, in microseconds of a clock of the whole node.
+    pub fn set_nudged(&self, kinds: Kinds, until_us: u64) {
+        self.word(NUDGED)
+            .store(u64::from(kinds.bits()) << 32 | u64::from(until_us as u32), Ordering::Relaxed);
+    }
+
+    /// Whether such a datagram is to be left in the socket. `now_us` is asked for if there is one.
+    pub fn is_nudged(&self, now_us: impl FnOnce() -> u64) -> bool {
+        let word = self.word(NUDGED).load(Ordering::Relaxed);
+        if word == 0 {
+            return false;
+        }
+        let is_early = (word as u32).wrapping_sub(now_us() as u32) as i32 > 0;
+        let is_nudged = is_early && self.sleep_at_socket(Kinds::from_bits((word >> 32) as u32));
+        if !is_nudged {
+            let _ = self.word(NUDGED).compare_exchange(word, 0, Ordering::Relaxed, Ordering::Relaxed);
+        }
+        is_nudged
+    }
+
     /// Stops reading, if this thread is the reader.
     pub fn stop_reading(&self, me: Thread) {
         let _ = self.word(READER).compare_exchange(me.0, 0, Ordering::AcqRel, Ordering::Relaxed);
@@ -263,7 +286,13 @@ mod tests {
         assert!(!datagrams.try_read(b) && datagrams.try_read_awake(b));
         assert!(datagrams.sleep_at_socket(mine.into()) && !datagrams.sleep_at_socket(other.into()));
         assert!(!datagrams.end_waiting(b), "what comes wakes the thread at the socket");
+        datagrams.set_nudged(mine.into(), u64::from(u32::MAX) + 3);
+        assert!(datagrams.is_nudged(|| u64::from(u32::MAX)));
+        assert!(!datagrams.is_nudged(|| u64::from(u32::MAX) + 3), "it is too late");
+        datagrams.set_nudged(mine.into(), 5);
         datagrams.wake_up(a, mine);
+        assert!(!datagrams.is_nudged(|| 1), "it has woken up");
+        assert!(!datagrams.is_nudged(|| panic!("there is none")));
         assert!(!datagrams.any_at_socket() && datagrams.try_read(a));
         assert!(datagrams.fall_asleep(a, mine));
         datagrams.wake_up(a, mine);

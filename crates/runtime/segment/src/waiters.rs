@@ -51,6 +51,15 @@ impl Kinds {
         Kinds(self.0 | 1 << kind.0)
     }
 
+    /// A bit for each.
+    pub(crate) fn bits(self) -> u32 {
+        self.0
+    }
+
+    pub(crate) fn from_bits(bits: u32) -> Kinds {
+        Kinds(bits)
+    }
+
     /// Whether there is none.
     pub fn are_none(self) -> bool {
         self.0 == 0

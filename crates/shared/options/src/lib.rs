@@ -175,7 +175,7 @@ options! {
     /// messages take longer than in the libraries, on quiet machines with one or two ranks per node. `auto`:
     /// whichever is faster, for each kind and length of blocking collectives, as measured in the running
     /// program; where ranks cannot carry small collectives themselves, and for nonblocking collectives, the
-    /// library.
+    /// library. The last bits of sums of floating-point numbers then depend on who has carried the call.
     NODES { name: "nodes", env: "EVENKEEL_NODES", default: "library", values: "library|agents|auto" }
 
     /// Whether ranks carry small collectives between nodes themselves (`--nodes agents`): barriers, and

@@ -121,6 +121,9 @@ impl Agent {
             if polls % PIPE_EVERY == 0 || self.pipe.is_closed() {
                 self.see_deaths();
             }
+            if self.pipe.is_closed() && self.communicators.have_never_been() {
+                return Ok(()); // the job does without agents: another one has not reached all
+            }
             if self.may_leave(last_event) {
                 self.leave();
                 return Ok(());
@@ -289,7 +292,7 @@ impl Agent {
             (false, true) => Some(self.liveness.check_interval()),
             (false, false) => None,
         };
-        let contact = self.first_contact.time_left(Instant::now());
+        let contact = self.first_contact.longest_sleep();
         let longest = longest.into_iter().chain(contact).min();
         let descriptors = [network, self.pipe.descriptor().unwrap_or(-1), self.ranks.descriptor()];
         let [_network, pipe, end] = wait_for_any(descriptors, longest);

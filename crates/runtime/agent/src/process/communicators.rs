@@ -119,6 +119,11 @@ impl Communicators {
         Ok(())
     }
 
+    /// Whether no rank here has attached any.
+    pub fn have_never_been(&self) -> bool {
+        self.attached.is_empty() && self.over.is_empty()
+    }
+
     /// All of them, to be moved on.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut AgentCommunicator> {
         self.attached.iter_mut()

@@ -6,14 +6,18 @@
 
 use std::time::{Duration, Instant};
 
-/// How long an agent waits for the others' answers. Agents may share a core with many ranks that start.
+/// How long an agent waits for the others' answers.
 const PATIENCE: Duration = Duration::from_secs(4);
+/// Time counts only while the agent looks on: it may share a core with many ranks that start. It looks at least
+/// this often.
+const INTERVAL: Duration = Duration::from_millis(50);
 
 /// The nodes whose answers are awaited.
 #[derive(Debug)]
 pub struct FirstContact {
     awaited: Vec<usize>,
-    until: Instant,
+    waited: Duration,
+    seen_at: Instant,
     is_settled: bool,
 }
 
@@ -31,7 +35,7 @@ impl FirstContact {
     pub fn new(me: usize, nodes: usize, now: Instant) -> FirstContact {
         let distances = (0..).map(|power| 1usize << power).take_while(|distance| *distance < nodes);
         let awaited = distances.map(|distance| (me + distance) % nodes).collect();
-        FirstContact { awaited, until: now + PATIENCE, is_settled: false }
+        FirstContact { awaited, waited: Duration::ZERO, seen_at: now, is_settled: false }
     }
 
     /// The nodes that have not answered.
@@ -49,19 +53,21 @@ impl FirstContact {
         if self.is_settled {
             return None;
         }
+        let passed = now.duration_since(std::mem::replace(&mut self.seen_at, now));
+        self.waited += passed.min(2 * INTERVAL);
         let outcome = match (self.awaited.first(), lost) {
             (None, _) => Outcome::Reached,
             (_, Some(node)) => Outcome::Missed(node),
-            (Some(node), None) if now >= self.until => Outcome::Missed(*node),
+            (Some(node), None) if self.waited >= PATIENCE => Outcome::Missed(*node),
             _ => return None,
         };
         self.is_settled = true;
         Some(outcome)
     }
 
-    /// How long the agent may sleep until it is time to settle.
-    pub fn time_left(&self, now: Instant) -> Option<Duration> {
-        (!self.is_settled).then(|| self.until.saturating_duration_since(now))
+    /// How long the agent may sleep until [`FirstContact::settle`] is called again.
+    pub fn longest_sleep(&self) -> Option<Duration> {
+        (!self.is_settled).then_some(INTERVAL)
     }
 }
 
@@ -82,6 +88,13 @@ mod tests {
     }
 
     #[test]
+    fn an_agent_that_got_no_core_has_not_waited() {
+        let now = Instant::now();
+        let mut contact = FirstContact::new(0, 2, now);
+        assert_eq!(contact.settle(now + 100 * PATIENCE, None), None);
+    }
+
+    #[test]
     fn it_is_settled_once() {
         let now = Instant::now();
         let mut contact = FirstContact::new(0, 3, now);
@@ -89,11 +102,13 @@ mod tests {
         contact.heard_from(1);
         contact.heard_from(2);
         assert_eq!(contact.settle(now + 2 * PATIENCE, Some(1)), Some(Outcome::Reached));
-        assert_eq!((contact.settle(now, None), contact.time_left(now)), (None, None));
+        assert_eq!((contact.settle(now, None), contact.longest_sleep()), (None, None));
         let mut contact = FirstContact::new(0, 3, now);
         contact.heard_from(1);
-        assert_eq!(contact.time_left(now + PATIENCE / 2), Some(PATIENCE / 2));
-        assert_eq!(contact.settle(now + PATIENCE, None), Some(Outcome::Missed(2)));
+        assert_eq!(contact.longest_sleep(), Some(INTERVAL));
+        let later = |times: u32| now + INTERVAL * times;
+        let settles = (1..).find(|times| contact.settle(later(*times), None) == Some(Outcome::Missed(2)));
+        assert_eq!(settles.map(later), Some(now + PATIENCE));
         assert_eq!(FirstContact::new(2, 3, now).settle(now, Some(0)), Some(Outcome::Missed(0)));
     }
 }

@@ -14,7 +14,7 @@ use crate::direct::collective::{DirectCollective, Mismatch, Progress};
 use crate::direct::description::Description;
 use crate::direct::part::DirectPart;
 use crate::job::agent_commands::AgentCommand;
-use crate::job::direct_link::DirectLink;
+use crate::job::direct_link::{DirectLink, monotonic_us};
 use crate::job::node::Node;
 use crate::process::Process;
 use crate::reduction::kernels::builtin;
@@ -41,8 +41,6 @@ const SHORTEST_SLEEP_NS: u64 = 100_000;
 const IN_VAIN_NS: u64 = 4_000_000;
 /// For how long a process does not count on others at the socket after it has found one stopped.
 const DISTRUST_NS: u64 = 1_000_000_000;
-/// For how long a datagram that wakes threads at the socket is left there for them to see.
-const NUDGE_NS: u64 = 200_000;
 /// The longest time between two questions.
 const RAREST_QUESTION_NS: u64 = 100_000_000;
 
@@ -60,9 +58,8 @@ struct Turn<'a> {
     waits: bool,
     /// It has been the reader, or may have been woken to become it.
     owes_a_wake_up: bool,
-    /// Threads that wait for these have been woken at the socket, by a datagram that is theirs to see.
-    nudged: Kinds,
-    nudged_until_ns: u64,
+    /// It has slept in vain, and counted on a thread at the socket meanwhile.
+    counted_in_vain: bool,
 }
 
 impl<'a> Turn<'a> {
@@ -75,8 +72,7 @@ impl<'a> Turn<'a> {
             kind: Kind::of(communicator),
             waits: false,
             owes_a_wake_up: false,
-            nudged: Kinds::NONE,
-            nudged_until_ns: 0,
+            counted_in_vain: false,
         }
     }
 
@@ -87,13 +83,10 @@ impl<'a> Turn<'a> {
     }
 
     /// Whether this thread, which is awake, is to read now.
-    fn reads(&mut self, waited_ns: u64) -> bool {
+    fn reads(&mut self) -> bool {
         self.begin();
-        if !self.nudged.are_none() {
-            if waited_ns < self.nudged_until_ns && self.datagrams.sleep_at_socket(self.nudged) {
-                return false;
-            }
-            self.nudged = Kinds::NONE;
+        if self.datagrams.is_nudged(monotonic_us) {
+            return false;
         }
         let reads = self.datagrams.try_read_awake(self.me);
         self.owes_a_wake_up |= reads;
@@ -126,18 +119,10 @@ impl<'a> Turn<'a> {
         }
     }
 
-    /// Wakes the threads here that wait for what has come.
-    fn wake(&mut self, come: Kinds, waited_ns: u64) {
-        self.link.waiters.wake(come);
-        if self.datagrams.sleep_at_socket(come) {
-            self.link.nudge();
-            (self.nudged, self.nudged_until_ns) = (come, waited_ns + NUDGE_NS);
-        }
-    }
-
     /// Waits for other nodes no more. If no thread reads then, one that waits is woken, and reads.
     fn end(&mut self) {
         if !std::mem::take(&mut self.waits) {
+            debug_assert!(!self.owes_a_wake_up, "only a thread that waits reads or sleeps");
             return;
         }
         if !std::mem::take(&mut self.owes_a_wake_up) {
@@ -309,14 +294,15 @@ impl Process {
             }
             if progress == Progress::AwaitsNodes {
                 let waited_ns = node.clock().ns_since(began);
-                if turn.reads(waited_ns) {
-                    self.receive_datagrams(spanning, &mut turn, waited_ns);
-                } else if waited_ns >= next_look_in_vain_ns {
-                    // The reader may have been stopped. What has come is there for any rank that takes it.
+                let (reads, counted_in_vain) = (turn.reads(), std::mem::take(&mut turn.counted_in_vain));
+                // The reader may have been stopped. What has come is there for any rank that takes it.
+                let may_be_alone = counted_in_vain || !reads && waited_ns >= next_look_in_vain_ns;
+                if may_be_alone {
                     next_look_in_vain_ns = waited_ns + IN_VAIN_NS;
-                    if self.receive_datagrams(spanning, &mut turn, waited_ns) {
-                        turn.take_over();
-                    }
+                }
+                let has_come = (reads || may_be_alone) && self.receive_datagrams(spanning, &turn);
+                if has_come && may_be_alone {
+                    turn.take_over();
                 }
                 lacks_some |= self.take_datagrams(spanning, &turn);
             }
@@ -403,8 +389,10 @@ impl Process {
             *progress = operation.poll();
             *progress != Progress::AwaitsNodes || lacks_some || spanning.service.part.is_revoked()
         };
+        turn.begin();
         // One at the socket is enough.
-        if turn.datagrams.any_at_socket() && !turn.distrusts() {
+        let counts_on_others = turn.datagrams.any_at_socket() && !turn.distrusts();
+        if counts_on_others {
             turn.datagrams.stop_reading(turn.me);
         } else if turn.datagrams.try_read(turn.me) {
             if turn.datagrams.fall_asleep(turn.me, turn.kind) && !look(operation, turn) {
@@ -415,18 +403,16 @@ impl Process {
             return lacks_some;
         }
         turn.owes_a_wake_up = true;
-        let kind = turn.kind;
+        let (kind, asleep_since) = (turn.kind, turn.node.clock().now());
         link.waiters.sleep_unless(kind, nap_ns, || look(operation, turn) || turn.must_read());
+        turn.counted_in_vain = counts_on_others
+            && nap_ns >= SHORTEST_SLEEP_NS
+            && turn.node.clock().ns_since(asleep_since) >= nap_ns;
         lacks_some
     }
 
     /// Takes what has come for this node, and wakes ranks here that sleep for it. Whether anything has come.
-    fn receive_datagrams(
-        &self,
-        spanning: &SpanningCommunicator,
-        turn: &mut Turn<'_>,
-        waited_ns: u64,
-    ) -> bool {
+    fn receive_datagrams(&self, spanning: &SpanningCommunicator, turn: &Turn<'_>) -> bool {
         let mut come = Kinds::NONE;
         turn.link.receive(|from, frame| {
             let Some(communicator) = frame.communicator() else { return };
@@ -438,7 +424,7 @@ impl Process {
         if come.are_none() {
             return false;
         }
-        turn.wake(come, waited_ns);
+        turn.link.wake(&turn.node.segment, come);
         true
     }
 

@@ -191,7 +191,10 @@ impl SpanningCommunicator {
     fn piece_bytes(&self, call: &Call, nonblocking: bool) -> Option<usize> {
         // The agents know operators by number. The program's own operators have no number.
         let element = |combine| self.operators.element_bytes(self.operators.number_of(combine)?);
-        cut::piece_bytes(call.kind(), call.bytes, call.combine.and_then(element), nonblocking, &self.map)
+        // Of blocks of different sizes the largest counts, which all members know.
+        // SAFETY: the front end provides the spans of all ranks, until the call is complete.
+        let bytes = unsafe { call.common_bytes(self.map.ranks()) };
+        cut::piece_bytes(call.kind(), bytes, call.combine.and_then(element), nonblocking, &self.map)
     }
 
     /// Returns whether evenkeel can carry out this call. All members get the same answer.
@@ -266,8 +269,9 @@ impl SpanningCommunicator {
     /// Ends all operations in progress on it, on all nodes.
     pub(crate) fn revoke(&self) {
         self.service.part.revoke();
-        if let Some(agent) = self.service.part.shared.node.agent() {
-            agent.direct.iter().for_each(|link| link.waiters.wake(Kind::of(self.id).into()));
+        let node = self.service.part.shared.node;
+        if let Some(agent) = node.agent() {
+            agent.direct.iter().for_each(|link| link.wake(&node.segment, Kind::of(self.id).into()));
         }
         self.tell_agent(&AgentCommand::Revoke { id: self.id });
     }

@@ -28,7 +28,7 @@ use std::time::{Duration, Instant};
 pub const AGENT_INFO_BYTES: usize = 4096;
 
 /// How long a rank waits for its agent to say whether it reaches the others: longer than the agent does.
-const CONTACT_PATIENCE: Duration = Duration::from_secs(8);
+const CONTACT_PATIENCE: Duration = Duration::from_secs(20);
 /// How long it sleeps between two looks.
 const CONTACT_PAUSE: Duration = Duration::from_micros(200);
 
@@ -192,7 +192,7 @@ impl AgentStart {
             link.direct = DirectLink::open(&node.segment, secret, number, nodes, waiting);
         }
         if is_leader {
-            if let Err(missed) = first_contact(node) {
+            if let Err(missed) = first_contact(node, &link) {
                 let here = &link.hosts[number as usize];
                 let why = match missed.and_then(|node| link.hosts.get(node as usize)) {
                     Some(there) => format!("has got no answer from the one on {there}; is there a firewall?"),
@@ -223,12 +223,13 @@ impl AgentStart {
 
 /// Waits until this node's agent says whether it reaches the others. An error: a node that it does not reach,
 /// or `None` if it does not say.
-fn first_contact(node: &Node) -> Result<(), Option<u32>> {
+fn first_contact(node: &Node, link: &AgentLink) -> Result<(), Option<u32>> {
     let until = Instant::now() + CONTACT_PATIENCE;
     loop {
+        let is_dead = link.agent.is_dead(); // before the look: it may say something and end
         match node.status().first_contact() {
             Some(outcome) => return outcome.map_err(Some),
-            None if Instant::now() > until => return Err(None),
+            None if is_dead || Instant::now() > until => return Err(None),
             None => std::thread::sleep(CONTACT_PAUSE),
         }
     }

@@ -1,12 +1,13 @@
 //! A rank's way to the other nodes: the socket for datagrams that the ranks of this node share, and what they
 //! read there for each other.
 
+use crate::clock;
 use crate::wait::settings::WaitSettings;
 use evenkeel_datagram::{Address, DatagramSocket, Frame, MAX_FRAME_BYTES, Sealer};
 use evenkeel_secret::{JobSecret, SECRET_BYTES};
 use evenkeel_segment::datagrams::{Datagrams, SocketState};
 use evenkeel_segment::unclaimed::{self, Place, Unclaimed};
-use evenkeel_segment::waiters::{Kind, Waiters};
+use evenkeel_segment::waiters::{Kind, Kinds, Waiters};
 use evenkeel_segment::{Mapped, Segment};
 use std::sync::atomic::AtomicU64;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -15,12 +16,14 @@ use std::time::{Duration, Instant};
 /// How long a rank waits for the agent to open the socket.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// How long a node waits for datagrams of all others, and how often it sends one meanwhile.
-const PROBE_PATIENCE: Duration = Duration::from_secs(1);
+const PROBE_PATIENCE: Duration = Duration::from_secs(2);
 const PROBE_INTERVAL: Duration = Duration::from_millis(5);
 /// What a node sends once it knows that all is well: the others may lack the last one.
 const LAST_PROBES: usize = 3;
 /// How long it sleeps between two looks.
 const PAUSE: Duration = Duration::from_micros(200);
+/// For how long a datagram that wakes threads at the socket is left there for them to see.
+const NUDGE_US: u64 = 200;
 /// Positions of unclaimed datagrams to which a rank comes back because they were not written yet.
 const MOST_UNWRITTEN: usize = 32;
 /// What stands in front of an unclaimed frame: the node that has sent it.
@@ -64,6 +67,11 @@ pub struct DirectLink {
     buffer: Mutex<Vec<u8>>,
     unclaimed: Unclaimed<Mapped>,
     reading: Mutex<Reading>,
+}
+
+/// A clock that all processes of the node share.
+pub(crate) fn monotonic_us() -> u64 {
+    clock::monotonic_ns() / 1000
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -162,9 +170,15 @@ impl DirectLink {
         self.socket.sleep(longest_ns);
     }
 
-    /// Wakes threads of this node that sleep at the socket, by a datagram that says nothing.
-    pub(crate) fn nudge(&self) {
-        self.socket.send(&[0], std::iter::once(self.node));
+    /// Wakes the threads of this node that wait for other nodes in these communicators, after what they wait
+    /// for has been written down. Those at the socket are woken by a datagram that says nothing.
+    pub(crate) fn wake(&self, segment: &Segment, kinds: Kinds) {
+        self.waiters.wake(kinds);
+        let datagrams = Datagrams::new(segment);
+        if datagrams.sleep_at_socket(kinds) {
+            datagrams.set_nudged(kinds, monotonic_us() + NUDGE_US);
+            self.socket.send(&[0], std::iter::once(self.node));
+        }
     }
 
     /// Leaves a frame of a communicator that this process does not have for the ranks that have it.
@@ -184,9 +198,10 @@ impl DirectLink {
         if reading.next == end && reading.unwritten.is_empty() {
             return false;
         }
+        let begin = self.unclaimed.begin();
         let mut is_late = self.unclaimed.may_be_gone(kind, reading.next);
         let mut positions = std::mem::take(&mut reading.unwritten);
-        positions.extend(reading.next.max(self.unclaimed.begin())..end);
+        positions.extend(reading.next.max(begin)..end);
         reading.next = end;
         let mut bytes = Vec::new();
         for position in positions {
