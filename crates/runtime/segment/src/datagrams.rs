@@ -190,8 +190,8 @@ impl<'a, M: Words> Datagrams<'a, M> {
                 .any(|kind| self.word(AT_SOCKET_AS + kind.number() * 8).load(Ordering::Relaxed) > 0)
     }
 
-    /// A datagram has been sent to this node that is to wake those that sleep at the socket and wait for one of
-    /// these kinds. It is to be left there until then, in microseconds of a clock of the whole node.
+    /// A datagram has been sent to this node that is to wake those that sleep at the socket and wait for one
+    /// of these kinds. It is to be left there until then, in microseconds of a clock of the whole node.
     pub fn set_nudged(&self, kinds: Kinds, until_us: u64) {
         self.word(NUDGED)
             .store(u64::from(kinds.bits()) << 32 | u64::from(until_us as u32), Ordering::Relaxed);

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 /// How long an agent waits for the others' answers.
 const PATIENCE: Duration = Duration::from_secs(4);
-/// Time counts only while the agent looks on: it may share a core with many ranks that start. It looks at least
-/// this often.
+/// Time counts only while the agent looks on: it may share a core with many ranks that start. It looks at
+/// least this often.
 const INTERVAL: Duration = Duration::from_millis(50);
 
 /// The nodes whose answers are awaited.
