@@ -1,12 +1,11 @@
 //! Direct collectives as a rank carries them out: it says what it has to say, and waits for the others.
 //!
-//! Of the threads of a node that wait for other nodes one is the reader: it looks for datagrams, and sleeps
-//! for them at the socket. The others sleep at the node's eventcount for that, where the reader wakes them
-//! when something has come for them, and one of them when it goes. What is about a communicator that the
-//! reader does not have it leaves for those that have it. Ranks that wait for ranks of their own node sleep
-//! at the communicator's eventcount.
+//! Of the threads of a node that wait for other nodes one is the reader ([`turn`](super::turn)). What is
+//! about a communicator that the reader does not have it leaves for those that have it. Ranks that wait for
+//! ranks of their own node sleep at the communicator's eventcount.
 
 use super::awaited::Awaited;
+use super::turn::Turn;
 use crate::collective::call::{Call, CollectiveKind};
 use crate::comm::part::Revoked;
 use crate::communicator::spanning::SpanningCommunicator;
@@ -14,7 +13,7 @@ use crate::direct::collective::{DirectCollective, Mismatch, Progress};
 use crate::direct::description::Description;
 use crate::direct::part::DirectPart;
 use crate::job::agent_commands::AgentCommand;
-use crate::job::direct_link::{DirectLink, monotonic_us};
+use crate::job::direct_link::DirectLink;
 use crate::job::node::Node;
 use crate::process::Process;
 use crate::reduction::kernels::builtin;
@@ -22,12 +21,8 @@ use crate::spanning::choice::Times;
 use crate::wait::chores::Chores;
 use crate::wait::settings::{WAKE_UP_NS, WaitPolicy, WaitSettings};
 use evenkeel_datagram::Frame;
-use evenkeel_segment::Segment;
-use evenkeel_segment::call_line::thread_number;
-use evenkeel_segment::datagrams::{Datagrams, Thread};
 use evenkeel_segment::waiters::{Kind, Kinds};
 use std::sync::PoisonError;
-use std::sync::atomic::Ordering;
 
 /// After this long a rank asks its agent whether something has been lost.
 const FIRST_QUESTION_NS: u64 = 5_000_000;
@@ -39,105 +34,11 @@ const ANSWER_NS: u64 = 1_000_000;
 const SHORTEST_SLEEP_NS: u64 = 100_000;
 /// After this long, and again and again, a rank that is not the reader reads, in case the reader does not.
 const IN_VAIN_NS: u64 = 4_000_000;
-/// For how long a process does not count on others at the socket after it has found one stopped.
-const DISTRUST_NS: u64 = 1_000_000_000;
 /// The longest time between two questions.
 const RAREST_QUESTION_NS: u64 = 100_000_000;
 
 /// For how long a rank looks on at most that does not give its core to others when it yields.
 const UNYIELDING_NS: u64 = 100_000;
-
-/// Whether it is this thread's turn to read what comes from other nodes, while it waits for them.
-struct Turn<'a> {
-    node: &'a Node,
-    link: &'a DirectLink,
-    datagrams: Datagrams<'a, Segment>,
-    me: Thread,
-    /// What it waits for.
-    kind: Kind,
-    waits: bool,
-    /// It has been the reader, or may have been woken to become it.
-    owes_a_wake_up: bool,
-    /// It has slept in vain, and counted on a thread at the socket meanwhile.
-    counted_in_vain: bool,
-}
-
-impl<'a> Turn<'a> {
-    fn new(node: &'a Node, link: &'a DirectLink, communicator: u64) -> Self {
-        Turn {
-            node,
-            link,
-            datagrams: Datagrams::new(&node.segment),
-            me: Thread::new(node.local_rank, thread_number()),
-            kind: Kind::of(communicator),
-            waits: false,
-            owes_a_wake_up: false,
-            counted_in_vain: false,
-        }
-    }
-
-    fn begin(&mut self) {
-        if !std::mem::replace(&mut self.waits, true) {
-            self.datagrams.begin_waiting();
-        }
-    }
-
-    /// Whether this thread, which is awake, is to read now.
-    fn reads(&mut self) -> bool {
-        self.begin();
-        if self.datagrams.is_nudged(monotonic_us) {
-            return false;
-        }
-        let reads = self.datagrams.try_read_awake(self.me);
-        self.owes_a_wake_up |= reads;
-        reads
-    }
-
-    /// Whether this thread has to read before it may sleep: no other one does, nor sleeps at the socket.
-    fn must_read(&mut self) -> bool {
-        self.begin();
-        let others_see_to_it = self.datagrams.any_at_socket() && !self.distrusts();
-        let reads = !others_see_to_it && self.datagrams.try_read(self.me);
-        self.owes_a_wake_up |= reads;
-        reads
-    }
-
-    /// Whether those that sleep at the socket are not counted on, since some have been found stopped.
-    fn distrusts(&self) -> bool {
-        self.node.clock().ns_between(self.node.began, self.node.clock().now())
-            < self.link.distrusts_until_ns.load(Ordering::Relaxed)
-    }
-
-    /// This thread has found something that the reader, or one at the socket, should have seen long ago.
-    fn take_over(&mut self) {
-        self.begin();
-        self.datagrams.seize(self.me);
-        self.owes_a_wake_up = true;
-        if self.node.any_is_stopped() {
-            let now_ns = self.node.clock().ns_between(self.node.began, self.node.clock().now());
-            self.link.distrusts_until_ns.store(now_ns + DISTRUST_NS, Ordering::Relaxed);
-        }
-    }
-
-    /// Waits for other nodes no more. If no thread reads then, one that waits is woken, and reads.
-    fn end(&mut self) {
-        if !std::mem::take(&mut self.waits) {
-            debug_assert!(!self.owes_a_wake_up, "only a thread that waits reads or sleeps");
-            return;
-        }
-        if !std::mem::take(&mut self.owes_a_wake_up) {
-            self.datagrams.end_waiting_awake();
-        } else if self.datagrams.end_waiting(self.me) {
-            self.link.waiters.wake_one();
-        }
-    }
-}
-
-impl Drop for Turn<'_> {
-    fn drop(&mut self) {
-        self.end();
-    }
-}
 
 /// For how long a rank looks on before it sleeps. It sleeps at once where waits have been long lately. Ranks
 /// that sleep make each other wait; so what counts as long is longer than a round in which all sleep.
@@ -294,7 +195,7 @@ impl Process {
             }
             if progress == Progress::AwaitsNodes {
                 let waited_ns = node.clock().ns_since(began);
-                let (reads, counted_in_vain) = (turn.reads(), std::mem::take(&mut turn.counted_in_vain));
+                let (reads, counted_in_vain) = (turn.reads(), turn.has_counted_in_vain());
                 // The reader may have been stopped. What has come is there for any rank that takes it.
                 let may_be_alone = counted_in_vain || !reads && waited_ns >= next_look_in_vain_ns;
                 if may_be_alone {
@@ -382,32 +283,14 @@ impl Process {
         progress: &mut Progress,
         nap_ns: u64,
     ) -> bool {
-        let (spanning, link) = (operation.spanning, operation.link);
+        let spanning = operation.spanning;
         let mut lacks_some = false;
         let mut look = |operation: &mut Operation<'_>, turn: &Turn<'_>| {
             lacks_some |= self.take_datagrams(spanning, turn);
             *progress = operation.poll();
             *progress != Progress::AwaitsNodes || lacks_some || spanning.service.part.is_revoked()
         };
-        turn.begin();
-        // One at the socket is enough.
-        let counts_on_others = turn.datagrams.any_at_socket() && !turn.distrusts();
-        if counts_on_others {
-            turn.datagrams.stop_reading(turn.me);
-        } else if turn.datagrams.try_read(turn.me) {
-            if turn.datagrams.fall_asleep(turn.me, turn.kind) && !look(operation, turn) {
-                link.sleep(nap_ns);
-            }
-            turn.datagrams.wake_up(turn.me, turn.kind);
-            turn.owes_a_wake_up = true;
-            return lacks_some;
-        }
-        turn.owes_a_wake_up = true;
-        let (kind, asleep_since) = (turn.kind, turn.node.clock().now());
-        link.waiters.sleep_unless(kind, nap_ns, || look(operation, turn) || turn.must_read());
-        turn.counted_in_vain = counts_on_others
-            && nap_ns >= SHORTEST_SLEEP_NS
-            && turn.node.clock().ns_since(asleep_since) >= nap_ns;
+        turn.sleep(nap_ns, |turn| look(operation, turn));
         lacks_some
     }
 

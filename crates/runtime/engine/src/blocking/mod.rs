@@ -1,7 +1,8 @@
 //! Blocking collectives: each is an operation, followed by a wait until this rank has finished it.
 //!
 //! [`collective`] carries out any operation, and [`fast_path`] the most frequent ones. Both wait in
-//! [`wait_loop`], and say in the rank's line for what ([`awaited`]).
+//! [`wait_loop`], and say in the rank's line for what ([`awaited`]). [`direct`] carries out small collectives
+//! across nodes; [`turn`] says which of the threads that wait there reads what comes.
 //!
 //! May use: all of the engine but [`crate::dispatch`] and [`crate::barrier`]. Must never: make a rank wait
 //! for something that it does not need.
@@ -10,4 +11,5 @@ pub(crate) mod awaited;
 pub(crate) mod collective;
 mod direct;
 pub mod fast_path;
+mod turn;
 pub mod wait_loop;
