@@ -19,8 +19,14 @@ def wait_for(condition, what):
     assert until(condition), f"{what} within {HUNG_S} s"
 
 
-def wait_for_agents(rig):
-    wait_for(lambda: all(agents(rig).values()), "an agent on every host")
+def wait_for_agents(rig, process):
+    """Waits until every host has an agent, as long as the launcher's process lives."""
+
+    def are_there():
+        assert process.poll() is None, f"the program is over: {process.communicate()}"
+        return all(agents(rig).values())
+
+    wait_for(are_there, "an agent on every host")
 
 
 def wait_for_sleeping_agents(rig):

@@ -162,7 +162,7 @@ def test_an_agent_without_work_takes_no_processor_time(clean, openmpi4, enough):
     """Ranks compute and call nothing. An agent that polls takes a share of its core, also of a busy one."""
     program = [openmpi4.build("long_computation.c"), f"until={enough}"]
     process = start(clean, openmpi4, program, with_agents(openmpi4))
-    wait_for_agents(clean)
+    wait_for_agents(clean, process)
     read_lines(process.stderr, "COMPUTING", 8)
     before = processor_ticks(clean)
     assert len(before) == 4

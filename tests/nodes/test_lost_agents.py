@@ -37,7 +37,7 @@ def endless_allreduces(rig, mpi, **options):
     """A program of endless allreduces over all hosts, which has begun."""
     program = [mpi.build("killed_rank.c"), "victim=-1"]
     with ended_if_it_hangs(rig, start(rig, mpi, program, with_agents(mpi, **options))) as process:
-        wait_for_agents(rig)
+        wait_for_agents(rig, process)
         read_lines(process.stderr, "RUNNING")
         yield process
 
@@ -135,7 +135,7 @@ def test_a_death_is_named_before_a_later_one_also_if_its_agent_is_slow_to_tell(c
     """
     program = [openmpi4.build("killed_rank.c"), "victim=-1"]
     with started_for_good(clean, openmpi4, program, EVENKEEL_NODE_PATIENCE_MS="20000") as process:
-        wait_for_agents(clean)
+        wait_for_agents(clean, process)
         read_lines(process.stderr, "RUNNING")
         pids = {rank: pid for host in range(4) for rank, pid in ranks_on(clean, host).items()}
         clean[1].unplug()
@@ -179,7 +179,7 @@ def test_a_killed_agent_ends_no_rank_by_a_signal(clean, openmpi4, enough):
     computing = [openmpi4.build("long_computation.c"), f"until={enough}"]
     program = ["sh", "-c", '"$@"; echo "status $?"', "sh", *computing]
     with started_for_good(clean, openmpi4, program, EVENKEEL_DIRECT="off") as process:
-        wait_for_agents(clean)
+        wait_for_agents(clean, process)
         read_lines(process.stderr, "COMPUTING", 8)  # the first collective is over
         wait_for_sleeping_agents(clean)
         os.kill(agents(clean)["h2"][0], signal.SIGKILL)

@@ -10,8 +10,21 @@ from . import network
 from .launching import launch_environment, login_environment
 from .processes import of_namespace, run, signal_all, state
 
+# Connects to a port that is closed (discard, 9): the other host refuses, if it is reached.
+CONNECTS = """
+import socket, sys
+try:
+    socket.create_connection((sys.argv[1], 9), timeout=1)
+except ConnectionRefusedError:
+    pass
+except OSError:
+    sys.exit(1)
+"""
+
 # How long anything on a host may take, also on a busy machine. Only what hangs takes longer.
 PATIENCE_S = 300
+# How long a host may take to reach another one that is there; it may be off, or without a cable.
+REACHED_S = 5
 
 
 def repeat_until(condition, seconds, interval_s, action=lambda: None):
@@ -78,9 +91,10 @@ class Host:
         self.rig.at_switch(network.link(self.index, False))
 
     def plug_in(self):
-        """Plugs the cable in. Returns when the host has a carrier again: the kernel may take a second.
+        """Plugs the cable in. Returns when the host reaches the others again, which may take a second.
 
-        Libraries pass over a device without a carrier.
+        Libraries pass over a device without a carrier, and a kernel that has just looked for a neighbour in
+        vain refuses the next connections at once.
         """
 
         def has_carrier():
@@ -88,6 +102,15 @@ class Host:
 
         self.rig.at_switch(network.link(self.index, True))
         repeat_until(has_carrier, PATIENCE_S, 0.02)
+        for other in self.rig.hosts:
+            if other is not self:
+                repeat_until(lambda there=other: self.reaches(there), REACHED_S, 0.1)
+                repeat_until(lambda there=other: there.reaches(self), REACHED_S, 0.1)
+
+    def reaches(self, other):
+        """Whether the network carries a connection to another host, though nothing listens there."""
+        command = ["python3", "-c", CONNECTS, other.address]
+        return self.run(command, check=False).returncode == 0
 
     def freeze(self):
         """Stops every process here (SIGSTOP): the host is slow, not dead. Returns when all have stopped."""
