@@ -1,8 +1,9 @@
 //! Whose turn it is to read what comes from other nodes. The words are in [`evenkeel_segment::datagrams`].
 //!
-//! Of the threads of a node that wait for other nodes one is the reader: it looks for datagrams, and sleeps for
-//! them at the socket. The others sleep at the node's eventcount for that ([`evenkeel_segment::waiters`]), where
-//! the reader wakes them when something has come for them, and one of them when it goes.
+//! Of the threads of a node that wait for other nodes one is the reader: it looks for datagrams, and sleeps
+//! for them at the socket. The others sleep at the node's eventcount for that
+//! ([`evenkeel_segment::waiters`]), where the reader wakes them when something has come for them, and one of
+//! them when it goes.
 //!
 //! May use: the link to other nodes. Must never: know what is waited for.
 
