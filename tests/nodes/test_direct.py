@@ -17,7 +17,7 @@ from agents import agents, wait_for
 from counters import Counters
 from evenkeel_rig.processes import signal_all, state
 from on_hosts import RANKS, assert_passed, read_report, run, start, with_agents
-from paths import BUILD
+from paths import BUILD, ROOT
 from processes import HUNG_S, communicators
 from test_lost_agents import ranks_on
 
@@ -135,6 +135,17 @@ def test_agents_have_next_to_nothing_to_do_while_nothing_is_lost(clean, openmpi4
     options = {"EVENKEEL_AGENT_COUNTS": "/tmp/idle"}
     assert_passed(run_random_calls(clean, openmpi4, entered, *arguments, **options))
     assert agents_messages(clean, "/tmp/idle") <= most
+
+
+def test_programs_in_python_need_no_agents_either(clean, openmpi4):
+    """mpi4py asks for several threads in MPI."""
+    if not openmpi4.python:
+        pytest.skip("there is no mpi4py for Open MPI 4")
+    program = [openmpi4.python, ROOT / "tests" / "programs" / "direct_allreduces.py"]
+    environment = with_agents(openmpi4, EVENKEEL_AGENT_COUNTS="/tmp/python", **openmpi4.python_env)
+    done = run(clean, openmpi4, program, environment)
+    assert done.returncode == 0 and "allreduces are right" in done.stdout, done.stderr
+    assert agents_messages(clean, "/tmp/python") <= 400
 
 
 @contextlib.contextmanager
