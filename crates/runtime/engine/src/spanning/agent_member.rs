@@ -74,11 +74,6 @@ impl AgentMember {
         &self.part.shared.board
     }
 
-    /// Wakes the ranks here that sleep on this communicator.
-    pub fn wake(&self) {
-        self.board().notify();
-    }
-
     /// How many ranks of the communicator are on this node.
     pub fn ranks(&self) -> usize {
         self.part.ranks - 1
