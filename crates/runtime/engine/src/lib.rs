@@ -17,6 +17,7 @@
 //! | [`comm`] | a communicator's part on one node: shared memory, numbering, window |
 //! | [`job`] | the processes of the job, and the node that some of them share |
 //! | [`wait`], [`record`], [`reduction`], [`copy`], [`clock`] | waiting, counting, combining, copying, time |
+//! | `lock` | taking a lock |
 //!
 //! The path of a call: [`dispatch`] makes a plan for it ([`collective::plan`]) from facts that are the same
 //! on all ranks, or declines it if the host library must carry it out. A small call takes the fast path
@@ -40,6 +41,7 @@ pub mod deferral;
 pub mod direct;
 pub mod dispatch;
 pub mod job;
+mod lock;
 pub mod message;
 pub mod nonblocking;
 pub mod process;

@@ -7,6 +7,7 @@ use crate::job::agent_start::AgentStart;
 use crate::job::bootstrap::{Agreed, Bootstrap};
 use crate::job::node::Node;
 use crate::job::process_info::ProcessInfo;
+use crate::lock::lock;
 use crate::message::messages::Messages;
 use crate::nonblocking::request::Requests;
 use crate::record::notes::Notes;
@@ -14,7 +15,7 @@ use crate::reduction::operators::OperatorTable;
 use crate::wait::crowding::Crowding;
 use crate::wait::library::HostLibrary;
 use std::sync::atomic::{AtomicPtr, Ordering};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock};
 
 /// All state that the library keeps in this process. Built in `MPI_Init`, never freed.
 ///
@@ -49,10 +50,6 @@ pub struct Process {
 
 /// Null before `MPI_Init`, and in a child after fork.
 static PROCESS: AtomicPtr<Process> = AtomicPtr::new(std::ptr::null_mut());
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 impl Process {
     /// Builds the state, in `MPI_Init`. `interface` is the version of the shim's interface, `names` are

@@ -91,11 +91,6 @@ impl Waiters<Mapped> {
 }
 
 impl<M: Words + Futex> Waiters<M> {
-    /// Those whose eventcount is at `memory`.
-    pub fn new(memory: M) -> Waiters<M> {
-        Waiters { memory }
-    }
-
     /// Wakes all that sleep for one of these kinds. To be called after publishing what has come.
     pub fn wake(&self, kinds: Kinds) {
         self.wake_some(i32::MAX as u32, kinds);

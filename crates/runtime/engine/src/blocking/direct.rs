@@ -183,7 +183,7 @@ impl Process {
         let _in_call = Awaited::spanning(call).publish(part, began);
         let mut chores = Chores::new(node.patience_ns, self.library.activity());
         let look_on_ns = look_on_ns(&link.waiting, spanning.expected_ns(call.kind()));
-        let (mut has_slept, mut looks) = (false, 0u32);
+        let (mut has_slept, mut looks, mut waited_ns) = (false, 0u32, 0);
         let (mut next_question_ns, mut question_step_ns) = (FIRST_QUESTION_NS, FIRST_QUESTION_NS);
         let mut has_just_asked = false;
         let mut next_look_in_vain_ns = IN_VAIN_NS;
@@ -194,7 +194,6 @@ impl Process {
                 self.requests.progress();
             }
             if progress == Progress::AwaitsNodes {
-                let waited_ns = node.clock().ns_since(began);
                 let (reads, counted_in_vain) = (turn.reads(), turn.has_counted_in_vain());
                 // The reader may have been stopped. What has come is there for any rank that takes it.
                 let may_be_alone = counted_in_vain || !reads && waited_ns >= next_look_in_vain_ns;
@@ -218,7 +217,7 @@ impl Process {
                 turn.end();
             }
             looks += 1;
-            let waited_ns = node.clock().ns_since(began);
+            waited_ns = node.clock().ns_since(began);
             if std::mem::take(&mut lacks_some) {
                 next_question_ns = next_question_ns.min(waited_ns + EARLY_QUESTION_NS);
             }
@@ -253,7 +252,7 @@ impl Process {
                 }
             }
             if looks > 32 || has_slept {
-                let waited_ns = node.clock().ns_since(began);
+                waited_ns = node.clock().ns_since(began);
                 self.do_chores(part, call.kind(), &mut chores, waited_ns)?;
                 if progress == Progress::AwaitsNodes && waited_ns >= next_question_ns {
                     if waited_ns >= FIRST_QUESTION_NS {

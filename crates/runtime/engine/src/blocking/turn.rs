@@ -77,8 +77,7 @@ impl<'a> Turn<'a> {
 
     /// Whether those that sleep at the socket are not counted on, since some have been found stopped.
     fn distrusts(&self) -> bool {
-        self.node.clock().ns_between(self.node.began, self.node.clock().now())
-            < self.link.distrusts_until_ns.load(Ordering::Relaxed)
+        self.node.elapsed_ns() < self.link.distrusts_until_ns.load(Ordering::Relaxed)
     }
 
     /// This thread has found something that the reader, or one at the socket, should have seen long ago.
@@ -87,8 +86,7 @@ impl<'a> Turn<'a> {
         self.datagrams.seize(self.me);
         self.owes_a_wake_up = true;
         if self.node.any_is_stopped() {
-            let now_ns = self.node.clock().ns_between(self.node.began, self.node.clock().now());
-            self.link.distrusts_until_ns.store(now_ns + DISTRUST_NS, Ordering::Relaxed);
+            self.link.distrusts_until_ns.store(self.node.elapsed_ns() + DISTRUST_NS, Ordering::Relaxed);
         }
     }
 

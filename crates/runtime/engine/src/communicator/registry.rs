@@ -2,8 +2,9 @@
 
 use super::Communicator;
 use super::spanning::SpanningCommunicator;
+use crate::lock::lock;
 use evenkeel_record::CommRecord;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// How many records of freed communicators are kept.
 const FREED_KEPT: usize = 256;
@@ -14,10 +15,6 @@ pub struct Registry {
     attached: Mutex<Vec<Arc<Communicator>>>,
     /// Records of communicators that have been freed.
     freed: Mutex<Vec<CommRecord>>,
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Registry {

@@ -8,6 +8,7 @@ use crate::direct::description::Description;
 use crate::direct::part::{self, DirectPart};
 use crate::job::agent_commands::{AgentCommand, NewCommunicator};
 use crate::job::node::Node;
+use crate::lock::lock;
 use crate::record::tally::{Tallies, is_sampled};
 use crate::reduction::operators::OperatorTable;
 use crate::spanning::choice::{Carrier, Choices, Class, Step, Times};
@@ -20,7 +21,7 @@ use evenkeel_segment::Geometry;
 use evenkeel_segment::block::Block;
 use evenkeel_segment::waiters::Kind;
 use evenkeel_spanning::{NodeMap, cut};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 /// Counters of the calls on a communicator that spans nodes.
 struct Counters {
@@ -47,10 +48,6 @@ pub struct SpanningCommunicator {
     direct: Option<DirectPart>,
     /// Who carries collectives, if that is to be the faster one.
     choices: Option<Mutex<Choices>>,
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl SpanningCommunicator {
@@ -211,8 +208,7 @@ impl SpanningCommunicator {
             return Step::Use(Carrier::Library);
         }
         let first = if self.direct_for(call).is_some() { Carrier::Evenkeel } else { Carrier::Library };
-        let clock = self.service.part.shared.node.clock();
-        let now_ns = clock.ns_between(self.service.part.shared.node.began, clock.now());
+        let now_ns = self.service.part.shared.node.elapsed_ns();
         lock(choices).next(Class::of(call), first, now_ns)
     }
 

@@ -2,6 +2,7 @@
 //! read there for each other.
 
 use crate::clock;
+use crate::lock::lock;
 use crate::wait::settings::WaitSettings;
 use evenkeel_datagram::{Address, DatagramSocket, Frame, MAX_FRAME_BYTES, Sealer};
 use evenkeel_secret::{JobSecret, SECRET_BYTES};
@@ -9,8 +10,8 @@ use evenkeel_segment::datagrams::{Datagrams, SocketState};
 use evenkeel_segment::unclaimed::{self, Place, Unclaimed};
 use evenkeel_segment::waiters::{Kind, Kinds, Waiters};
 use evenkeel_segment::{Mapped, Segment};
+use std::sync::Mutex;
 use std::sync::atomic::AtomicU64;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// How long a rank waits for the agent to open the socket.
@@ -72,10 +73,6 @@ pub struct DirectLink {
 /// A clock that all processes of the node share.
 pub(crate) fn monotonic_us() -> u64 {
     clock::monotonic_ns() / 1000
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl DirectLink {

@@ -135,6 +135,11 @@ impl Node {
         self.waiting.clock
     }
 
+    /// Nanoseconds since this process has joined the node.
+    pub(crate) fn elapsed_ns(&self) -> u64 {
+        self.clock().ns_since(self.began)
+    }
+
     /// The schedule that runs barriers among this many ranks of this node; `None` means the built-in
     /// algorithm.
     pub fn barrier_schedule(&self, ranks: usize) -> Option<Schedule> {

@@ -258,6 +258,18 @@ mod tests {
     }
 
     #[test]
+    fn members_that_do_not_add_up_their_times_do_not_agree() {
+        let barrier = class(Kind::Barrier, 0);
+        let decide = |ns: Times| {
+            let mut rank = Rank::new(ns);
+            *calls(std::slice::from_mut(&mut rank), barrier, Carrier::Evenkeel, 1000).last().unwrap()
+        };
+        assert_eq!([[100, 50], [100, 140]].map(decide), [Carrier::Evenkeel, Carrier::Library]);
+        let mut together = [[100, 50], [100, 140]].map(Rank::new);
+        calls(&mut together, barrier, Carrier::Evenkeel, 1000); // which asserts that they agree
+    }
+
+    #[test]
     fn what_changes_later_is_noticed() {
         let (mut ranks, reduce) = ([Rank::new([100, 50])], class(Kind::Reduce, 64));
         assert_eq!(calls(&mut ranks, reduce, Carrier::Library, 1000).pop(), Some(Carrier::Evenkeel));
