@@ -101,6 +101,16 @@ def kill(pid):
         os.kill(pid, signal.SIGKILL)
 
 
+def pause(pid, seconds):
+    """Stops a process for so long, and lets it go on. Whether it was there."""
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGSTOP)
+        time.sleep(seconds)
+        os.kill(pid, signal.SIGCONT)
+        return True
+    return False
+
+
 def kill_with_group(pid):
     """Kills a process and its process group, so that none that is just being forked stays."""
     with contextlib.suppress(ProcessLookupError):

@@ -1,10 +1,7 @@
 """Messages between two ranks that evenkeel carries itself keep MPI's rules, and none is seen too early."""
 
-import contextlib
 import dataclasses
-import os
 import random
-import signal
 import time
 from concurrent.futures import ThreadPoolExecutor
 
@@ -104,11 +101,7 @@ def stop_and_continue(process, program):
     while process.poll() is None:
         ranks = [pid for pid, line in processes.with_token(process.token).items() if line.startswith(program)]
         for pid in ranks:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGSTOP)
-                time.sleep(chance.uniform(0, 0.004))
-                os.kill(pid, signal.SIGCONT)
-                stops += 1
+            stops += processes.pause(pid, chance.uniform(0, 0.004))
         time.sleep(chance.uniform(0, 0.01))
     return stops
 

@@ -94,8 +94,9 @@ def test_without_agents_the_library_carries_collectives_between_hosts(clean, ope
     assert found["allreduce"][0] == 0 and found["allreduce"][1] > 0, found
 
 
+@pytest.mark.parametrize("nodes", ["agents", "auto"])
 @pytest.mark.parametrize("seed", [2, 7])
-def test_random_operations_are_right(clean, mpich5, seed):
+def test_random_operations_are_right(clean, mpich5, seed, nodes):
     """It runs under MPICH only: Open MPI's own results are wrong between hosts if ranks' datatypes differ.
 
     Blocks are small, since MPICH's own MPI_Allgatherv is wrong there with large ones.
@@ -105,13 +106,14 @@ def test_random_operations_are_right(clean, mpich5, seed):
         "MPIR_CVAR_CH4_PROGRESS_THROTTLE": "1",
         "MPIR_CVAR_CH4_PROGRESS_THROTTLE_NO_PROGRESS_COUNT": "1",
     }
-    assert_passed(run(clean, mpich5, program, with_agents(mpich5, **yielding)))
+    assert_passed(run(clean, mpich5, program, with_agents(mpich5, EVENKEEL_NODES=nodes, **yielding)))
 
 
+@pytest.mark.parametrize("nodes", ["agents", "auto"])
 @pytest.mark.parametrize("kib", [20, 100, 400])
-def test_blocks_of_different_lengths_are_carried_by_the_same_for_all_ranks(clean, openmpi4, kib):
-    program = [openmpi4.build("unequal_blocks.c"), f"bytes={kib << 10}"]
-    assert_passed(run(clean, openmpi4, program, with_agents(openmpi4)))
+def test_blocks_of_different_lengths_are_carried_by_the_same_for_all_ranks(clean, openmpi4, kib, nodes):
+    program = [openmpi4.build("unequal_blocks.c"), f"bytes={kib << 10}", "rounds=15"]
+    assert_passed(run(clean, openmpi4, program, with_agents(openmpi4, EVENKEEL_NODES=nodes)))
 
 
 def test_there_may_be_more_communicators_than_mailbox_entries(clean, openmpi4):

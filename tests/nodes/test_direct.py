@@ -18,7 +18,7 @@ from counters import Counters
 from evenkeel_rig.processes import signal_all, state
 from on_hosts import RANKS, assert_passed, read_report, run, start, with_agents
 from paths import BUILD, ROOT
-from processes import HUNG_S, communicators
+from processes import HUNG_S, communicators, pause
 from test_lost_agents import ranks_on
 
 CALLS = 3000
@@ -78,12 +78,7 @@ def test_results_are_right_while_ranks_are_stopped_and_go_on(clean, openmpi4, en
     pids = [pid for host in range(4) for pid in ranks_on(clean, host, "direct").values()]
     draw, stops = random.Random(9), 0
     while process.poll() is None:
-        victim = draw.choice(pids)
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(victim, signal.SIGSTOP)
-            time.sleep(draw.uniform(0, 0.03))
-            os.kill(victim, signal.SIGCONT)
-            stops += 1
+        stops += pause(draw.choice(pids), draw.uniform(0, 0.03))
         time.sleep(draw.uniform(0, 0.02))
     output, errors = process.communicate(timeout=HUNG_S)
     assert process.returncode == 0 and "failures 0" in output, errors

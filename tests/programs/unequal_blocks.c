@@ -1,7 +1,7 @@
 /* MPI_Allgatherv and MPI_Iallgatherv of blocks of which one is much longer than the others: all ranks must
  * agree on who carries the call, although each contributes another length.
  *
- *   unequal_blocks [bytes=BYTES]   of the long block; the others have a hundredth */
+ *   unequal_blocks [bytes=BYTES] [rounds=N]   of the long block; the others have a hundredth */
 #include "check.h"
 
 static unsigned char byte_of(int rank, int at)
@@ -42,11 +42,12 @@ static void gather(int longest, int bytes, int nonblocking)
 int main(int argc, char **argv)
 {
     begin(&argc, &argv);
-    int bytes = (int)number(argc, argv, "bytes", 100000);
-    for (int longest = 0; longest < world_size; longest++)
-        for (int nonblocking = 0; nonblocking < 2; nonblocking++)
-            gather(longest, bytes, nonblocking);
-    int code = report_result(2 * (uint64_t)world_size);
+    int bytes = (int)number(argc, argv, "bytes", 100000), rounds = (int)number(argc, argv, "rounds", 1);
+    for (int round = 0; round < rounds; round++)
+        for (int longest = 0; longest < world_size; longest++)
+            for (int nonblocking = 0; nonblocking < 2; nonblocking++)
+                gather(longest, bytes, nonblocking);
+    int code = report_result(2 * (uint64_t)rounds * (uint64_t)world_size);
     MPI_Finalize();
     return code;
 }
