@@ -687,9 +687,10 @@ typedef struct ek_call_line
 } ek_call_line;
 
 /*
- Where others find what the shim knows of a communicator by its handle: addresses, and offsets in bytes.
+ What the shim tells those who look at this process from outside: how communicators are found by their
+ handles or blocks (addresses, and offsets in bytes), which numbers mean what, and where the job is.
  */
-typedef struct ek_comm_addresses
+typedef struct ek_inspection
 {
     /*
      The table: addresses of entries, and zeros.
@@ -720,6 +721,22 @@ typedef struct ek_comm_addresses
      */
     uint64_t name_at;
     /*
+     The offset of its block in the segment, 8 bytes; 0 if it has none.
+     */
+    uint64_t block_at;
+    /*
+     How many blocking collectives on it have been left to the host library, 8 bytes.
+     */
+    uint64_t host_collectives_at;
+    /*
+     Address of the entry of MPI_COMM_WORLD, which stays where it is.
+     */
+    uint64_t world_entry;
+    /*
+     Address of the number of communicators that have an entry, in the table or not, 8 bytes.
+     */
+    uint64_t count;
+    /*
      MPI_ANY_SOURCE.
      */
     int32_t any_source;
@@ -735,7 +752,20 @@ typedef struct ek_comm_addresses
      Address of `ek_host_threads`.
      */
     uint64_t host_threads;
-} ek_comm_addresses;
+    /*
+     `ek_job_number`.
+     */
+    uint64_t job;
+    /*
+     How many nodes the job has.
+     */
+    uint64_t node_count;
+    /*
+     Address of the names of their hosts, in the order of the nodes, each in 65 bytes and ended by a
+     zero byte; 0 if there is one node.
+     */
+    uint64_t host_names;
+} ek_inspection;
 
 /*
  A receive that is posted.
@@ -981,9 +1011,19 @@ void ek_world_leave(void);
 void ek_world_forget(void);
 
 /*
- How many nodes need an agent; 0 if none does. The same on all ranks.
+ How many nodes the job has. The same on all ranks.
  */
 int ek_nodes_count(void);
+
+/*
+ A number that tells this job from others, the same on all ranks. Never 0.
+ */
+uint64_t ek_job_number(void);
+
+/*
+ How many nodes need an agent; 0 if none does. The same on all ranks.
+ */
+int ek_agents_count(void);
 
 /*
  Returns whether this rank of MPI_COMM_WORLD is the first of its node. The order of these ranks is the
@@ -1064,6 +1104,12 @@ bool ek_comm_is_served(const ek_comm *comm);
  on such communicators.
  */
 bool ek_comm_is_on_one_node(const ek_comm *comm);
+
+/*
+ The offset in the segment of its block on this node, by which a wait in it is known to those who look from
+ outside; 0 if it has none.
+ */
+uint64_t ek_comm_block(const ek_comm *comm);
 
 /*
  Counts a call of the host library on a communicator that evenkeel does not serve.
@@ -1428,9 +1474,9 @@ void ek_start_pause_once(struct ek_pause *pause);
 struct ek_call_line *ek_own_call_line(void);
 
 /*
- Tells others where they find what the shim knows of communicators. `table` must stay as it is.
+ Lets others find what the shim tells them. `inspection` must stay as it is.
  */
-void ek_publish_comm_table(const struct ek_comm_addresses *table);
+void ek_publish_inspection(const struct ek_inspection *inspection);
 
 /*
  Returns what the environment asks for. It must be the same on all ranks.

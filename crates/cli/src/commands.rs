@@ -95,6 +95,8 @@ pub enum Command {
     #[command(hide = true)]
     Options(manual::OptionsArguments),
     #[command(hide = true)]
+    WhereResponder(whereabouts::RespondArguments),
+    #[command(hide = true)]
     DoctorPeer(doctor::TrialArguments),
     #[command(hide = true)]
     Injector(InjectorArguments),
@@ -122,6 +124,7 @@ pub fn execute(command: Command) -> Result<Outcome, CommandError> {
         Command::Completions(arguments) => manual::completions(CommandLine::command(), &arguments).into(),
         Command::Man(arguments) => manual::man(CommandLine::command(), &arguments)?.into(),
         Command::Options(_) => manual::options_page().into(),
+        Command::WhereResponder(_) => whereabouts::respond().into(),
         Command::DoctorPeer(arguments) => doctor::take_part_in_trial(&arguments).into(),
         Command::Injector(arguments) => injector::disturb(&arguments)?.into(),
     })

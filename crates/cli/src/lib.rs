@@ -10,6 +10,7 @@
 //! launch      shim, launcher and environment of a run          inject    disturbs a run on purpose
 //! program     what a program is, which MPI it gets             input     what users name: parameters
 //! jobs        jobs that run, seen from outside
+//! hosts       processes of this program on other hosts
 //! machine     cores, quotas, limits                            output    terminal, files, progress, plots
 //! errors      every sentence with which evenkeel refuses, and the exit codes
 //! ```
@@ -25,6 +26,7 @@
 
 pub mod commands;
 pub mod errors;
+pub mod hosts;
 pub mod inject;
 pub mod input;
 pub mod jobs;

@@ -1,6 +1,20 @@
 //! What wrappers say in the process's line, in C: see `shims/src/process/call_line.h`.
 
+use crate::families;
 use crate::standard::Function;
+
+/// Blocking collectives that need other members if there are any data, by the argument that counts them on
+/// every member. Others may return early for members that send or receive nothing.
+const NEED_OTHERS: &[(&str, &str)] = &[
+    ("Bcast", "count"),
+    ("Reduce", "count"),
+    ("Allreduce", "count"),
+    ("Scan", "count"),
+    ("Exscan", "count"),
+    ("Allgather", "recvcount"),
+    ("Alltoall", "recvcount"),
+    ("Reduce_scatter_block", "recvcount"),
+];
 
 /// The communicator, peer or root, and tag of a call.
 pub fn caller(function: &Function) -> String {
@@ -11,8 +25,18 @@ pub fn caller(function: &Function) -> String {
     let comm = function.parameters.iter().find(|p| p.kind == "COMMUNICATOR" && !p.out);
     let comm = comm.filter(|p| p.name != "comm_ptr").map_or("0".to_string(), |p| p.name.clone());
     let peer = name_of(&["source", "dest", "root"]).unwrap_or("EK_NONE".into());
-    let tag = name_of(&["recvtag", "tag"]).unwrap_or("EK_NONE".into());
+    let tag = name_of(&["recvtag", "tag"]).unwrap_or_else(|| needs_others(function));
     format!("{comm}, {peer}, {tag}")
+}
+
+/// What stands in place of a tag.
+fn needs_others(function: &Function) -> String {
+    let base = families::without_suffix(&function.name["MPI_".len()..]);
+    match NEED_OTHERS.iter().find(|(name, _)| *name == base) {
+        Some((_, count)) => format!("{count} > 0 ? EK_NEEDS_OTHERS : EK_NONE"),
+        None if base == "Barrier" => "EK_NEEDS_OTHERS".into(),
+        None => "EK_NONE".into(),
+    }
 }
 
 /// The lines before and after a call that the host carries out.

@@ -94,6 +94,8 @@ fn values(function: &Function) -> Result<Values, GenerateError> {
     if let Some(kind) = collective_kind(base) {
         let blocks = !function.parameters.iter().any(|p| p.kind == "REQUEST");
         values.insert("BLOCKS", blocks.to_string());
+        let counted = if blocks { "ek_count_host_collective(entry);" } else { "" };
+        values.insert("COUNT_COLLECTIVE", counted.to_string());
         values.insert("FIELDS", fields(function, kind)?);
     }
     values.insert("TRACE", traced(function, base, values.get("FIELDS").map_or("", String::as_str)));

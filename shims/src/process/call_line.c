@@ -10,22 +10,29 @@ ek_call_line *ek_line = &unread;
 
 _Atomic bool ek_calls_within_host;
 
-static ek_comm_addresses addresses;
+static ek_inspection inspection;
 
-void ek_call_line_open(const ek_host_threads *host_threads)
+void ek_call_line_open(const ek_host_threads *host_threads, const char *host_names)
 {
-    addresses = (ek_comm_addresses){.entries = (uintptr_t)ek_comm_table,
-                                    .places = EK_COMM_TABLE_SIZE,
-                                    .world = (uintptr_t)ek_handles.world,
-                                    .handle_at = offsetof(ek_comm_entry, handle),
-                                    .size_at = offsetof(ek_comm_entry, size),
-                                    .members_at = offsetof(ek_comm_entry, members),
-                                    .name_at = offsetof(ek_comm_entry, name),
-                                    .any_source = MPI_ANY_SOURCE,
-                                    .any_tag = MPI_ANY_TAG,
-                                    .proc_null = MPI_PROC_NULL,
-                                    .host_threads = (uintptr_t)host_threads};
-    ek_publish_comm_table(&addresses);
+    inspection = (ek_inspection){.entries = (uintptr_t)ek_comm_table,
+                                 .places = EK_COMM_TABLE_SIZE,
+                                 .world = (uintptr_t)ek_handles.world,
+                                 .handle_at = offsetof(ek_comm_entry, handle),
+                                 .size_at = offsetof(ek_comm_entry, size),
+                                 .members_at = offsetof(ek_comm_entry, members),
+                                 .name_at = offsetof(ek_comm_entry, name),
+                                 .block_at = offsetof(ek_comm_entry, block),
+                                 .host_collectives_at = offsetof(ek_comm_entry, host_collectives),
+                                 .world_entry = (uintptr_t)ek_comm_find(ek_handles.world),
+                                 .count = (uintptr_t)&ek_comm_count,
+                                 .any_source = MPI_ANY_SOURCE,
+                                 .any_tag = MPI_ANY_TAG,
+                                 .proc_null = MPI_PROC_NULL,
+                                 .host_threads = (uintptr_t)host_threads,
+                                 .job = ek_job_number(),
+                                 .node_count = (uint64_t)ek_nodes_count(),
+                                 .host_names = (uintptr_t)host_names};
+    ek_publish_inspection(&inspection);
     ek_call_line *own = ek_own_call_line();
     if (own)
         ek_line = own;

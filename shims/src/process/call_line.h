@@ -15,12 +15,13 @@
 /* This process's line; another one, which is not read, where it takes no part. Never NULL. */
 extern EK_HIDDEN ek_call_line *ek_line;
 
-/* At the start and, in a child after fork, at the end. */
-void ek_call_line_open(const ek_host_threads *);
+/* At the start and, in a child after fork, at the end. `host_names`: see ek_inspection. */
+void ek_call_line_open(const ek_host_threads *, const char *host_names);
 void ek_call_line_close(void);
 
-/* No rank or no tag. */
-enum { EK_NONE = INT32_MIN };
+/* No rank or no tag; in place of a tag: the collective moves data, so it needs the ranks that the standard
+ * says. */
+enum { EK_NONE = INT32_MIN, EK_NEEDS_OTHERS };
 
 /* A word of the line. Others may read it at any time. */
 #define EK_LINE_STORE(line, field, value) __atomic_store_n(&(line)->field, value, __ATOMIC_RELAXED)

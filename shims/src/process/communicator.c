@@ -7,6 +7,7 @@
 
 _Atomic(ek_comm_entry *) ek_comm_table[EK_COMM_TABLE_SIZE];
 _Thread_local int ek_creating;
+_Atomic uint64_t ek_comm_count;
 
 static int keyval = MPI_KEYVAL_INVALID;
 static int world_size;
@@ -26,9 +27,11 @@ static ek_comm_entry *new_entry(int size, int rank, const int *members)
     pthread_mutex_unlock(&lock);
     if (!e && !(e = calloc(1, sizeof *e)))
         return NULL;
+    atomic_fetch_add(&ek_comm_count, 1);
     atomic_store(&e->handle, 0);
     atomic_store(&e->users, 1);
     e->engine = NULL;
+    e->block = e->host_collectives = 0;
     e->served = e->on_one_node = false;
     e->size = size;
     e->rank = rank;
@@ -48,6 +51,7 @@ void ek_comm_entry_drop(ek_comm_entry *e)
 {
     if (atomic_fetch_sub(&e->users, 1) > 1)
         return;
+    atomic_fetch_sub(&ek_comm_count, 1);
     if (e->engine && ek_process.active)
         ek_comm_detach(e->engine);
     free(e->members);
@@ -62,6 +66,7 @@ void ek_comm_entry_drop(ek_comm_entry *e)
 static void set_engine(ek_comm_entry *e, ek_comm *engine)
 {
     e->engine = engine;
+    e->block = engine ? ek_comm_block(engine) : 0;
     e->served = engine && !ek_process.has_devices && ek_comm_is_served(engine);
     e->on_one_node = engine && ek_comm_is_on_one_node(engine);
 }

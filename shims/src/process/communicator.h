@@ -19,6 +19,8 @@ typedef struct ek_comm_entry {
     bool on_one_node;         /* that, and all members are on this node: evenkeel can carry messages, too */
     int size, rank;
     int *members;                  /* world ranks */
+    uint64_t block;                /* of the segment, by its offset; 0: none */
+    uint64_t host_collectives;     /* blocking ones that were left to the host */
     char name[EK_COMM_NAME_BYTES]; /* as far as it fits, for those who look from outside */
     _Atomic int users; /* the communicator itself, and the nonblocking collectives under way on it */
     struct ek_comm_entry *next_free;
@@ -33,6 +35,9 @@ void ek_comms_close(void);
 enum { EK_COMM_TABLE_BITS = 10, EK_COMM_TABLE_SIZE = 1 << EK_COMM_TABLE_BITS };
 extern EK_HIDDEN _Atomic(ek_comm_entry *) ek_comm_table[EK_COMM_TABLE_SIZE];
 
+/* How many communicators have an entry, in the table or not. */
+extern EK_HIDDEN _Atomic uint64_t ek_comm_count;
+
 /* The slow part of ek_comm_find. */
 ek_comm_entry *ek_comm_find_slowly(MPI_Comm);
 
@@ -46,6 +51,13 @@ static inline ek_comm_entry *ek_comm_find(MPI_Comm comm)
     if (EK_LIKELY(e && atomic_load_explicit(&e->handle, memory_order_relaxed) == handle))
         return e;
     return ek_comm_find_slowly(comm);
+}
+
+/* Before the host carries out a blocking collective, so that those who look from outside see who has come. */
+static inline void ek_count_host_collective(ek_comm_entry *e)
+{
+    if (e)
+        __atomic_store_n(&e->host_collectives, e->host_collectives + 1, __ATOMIC_RELEASE);
 }
 
 /* To be called by every member of a new communicator. */

@@ -21,13 +21,20 @@ static bool uses_connections_within_a_node(void)
  * Under evenkeel the host may have sent nothing since MPI_Init, and a connection may be half made: then one
  * rank waits for ever for a peer that has gone on (seen with 4.0 over TCP, 5 times of 6). A few rounds of the
  * host's own messages complete the connections (one round does not, two nearly always). */
+static bool has_connections_to_settle(void)
+{
+#ifdef MPICH_VERSION
+    const ek_comm_entry *e = ek_comm_find(ek_handles.world);
+    return !e || !e->on_one_node || uses_connections_within_a_node();
+#else
+    return false;
+#endif
+}
+
 static void settle_connections(void)
 {
 #ifdef MPICH_VERSION
     enum { ROUNDS = 6 };
-    const ek_comm_entry *e = ek_comm_find(ek_handles.world);
-    if (e && e->on_one_node && !uses_connections_within_a_node())
-        return;
     int size;
     ek_host.Comm_size(ek_handles.world, &size);
     char mine = 0, *all = malloc((size_t)size);
@@ -40,13 +47,19 @@ static void settle_connections(void)
 /* The last thing that evenkeel does with the other ranks. */
 static void end(void)
 {
+    const bool settles = has_connections_to_settle();
     EK_COMPLETE_DEFERRED("MPI_Finalize");
     ek_depth++;
     ek_traces_leave();
+    /* Until connections are settled, which takes all ranks, the host goes on with nothing. */
+    if (settles)
+        ek_mark_traffic(EK_WAITS_FOR_ALL);
     ek_records_gather();
     ek_deferral_stop();
     ek_messages_stop();
-    settle_connections();
+    if (settles)
+        settle_connections();
+    ek_unmark_traffic(EK_WAITS_FOR_ALL);
     ek_process.active = ek_process.records_messages = ek_process.reports_messages = false;
     ek_comms_close();
     ek_host_progress_close();
@@ -62,20 +75,21 @@ static void note_deletion(MPI_Comm comm)
 {
     static bool has_deleted_self, has_deleted_world;
     has_deleted_world |= comm == ek_handles.world;
-    if (comm == ek_handles.self) {
-        has_deleted_self = true;
-        bool others_called = ek_calls_within_host;
-        end();
-        ek_calls_within_host = others_called;
-    }
+    has_deleted_self |= comm == ek_handles.self;
 #ifdef OPEN_MPI
     const bool is_over = has_deleted_self;
 #else
     const bool is_over = has_deleted_self && has_deleted_world;
 #endif
-    /* Messages that are sent from within the host are not counted. */
+    /* Messages that are sent from within the host are not counted. Those of end() are no other rank's affair
+     * before it comes to MPI_Finalize. */
     if (is_over && !ek_calls_within_host)
         ek_mark_traffic(EK_SENDS_NO_MORE);
+    if (comm == ek_handles.self) {
+        bool others_called = ek_calls_within_host;
+        end();
+        ek_calls_within_host = others_called;
+    }
 }
 
 int ek_finalize(int (*host_finalize)(void))

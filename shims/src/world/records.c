@@ -105,10 +105,12 @@ void ek_records_gather(void)
         r.lengths = calloc(2 * (size_t)r.size, sizeof *r.lengths);
     if (r.lengths)
         r.starts = r.lengths + r.size;
+    /* Every other rank sends its record only when it comes to MPI_Finalize. */
     if (r.rank == 0)
         ek_mark_traffic(EK_WAITS_FOR_ALL);
     gather(&r);
-    ek_unmark_traffic(EK_WAITS_FOR_ALL);
+    if (r.rank == 0)
+        ek_unmark_traffic(EK_WAITS_FOR_ALL);
     free(r.all);
     free(r.lengths);
     ek_record_free(r.mine);

@@ -19,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---- fork ---- */
 
@@ -42,22 +43,47 @@ static void forget_in_child(void)
 
 /* ---- nodes ---- */
 
-/* Starts this node's agent, if this rank is the first of its node, and gathers what all agents tell about
- * themselves. */
-static int exchange_agent_infos(int size, int rank, ek_agent_info *infos, int *counts)
+/* Gathers `bytes` of the first rank of each node in `all`, in the order of the nodes. */
+static int gather_from_nodes(int size, int rank, const void *mine, int bytes, void *all)
 {
-    ek_agent_info mine;
-    int *starts = counts + size;
-    ek_nodes_start_agent(&mine);
+    int *counts = calloc(2 * (size_t)size, sizeof *counts), *starts = counts + size;
+    if (!counts)
+        return MPI_ERR_NO_MEM;
     for (int r = 0, node = 0; r < size; r++) {
-        counts[r] = ek_is_first_of_node(r) ? (int)sizeof mine : 0;
-        starts[r] = node * (int)sizeof mine;
+        counts[r] = ek_is_first_of_node(r) ? bytes : 0;
+        starts[r] = node * bytes;
         node += counts[r] != 0;
     }
     MPI_Request request = ek_handles.request_null;
-    int code = ek_host.Iallgatherv(&mine, counts[rank], ek_handles.byte, infos, counts, starts,
-                                   ek_handles.byte, ek_handles.world, &request);
-    code = ek_start_await(code, &request); /* until then `mine` must stay */
+    int code = ek_host.Iallgatherv(mine, counts[rank], ek_handles.byte, all, counts, starts, ek_handles.byte,
+                                   ek_handles.world, &request);
+    code = ek_start_await(code, &request);
+    free(counts);
+    return code;
+}
+
+/* The hosts of all nodes, for those who look from outside; NULL if there is one node. */
+static char *host_names;
+
+static int exchange_host_names(int size, int rank)
+{
+    int nodes = ek_nodes_count();
+    if (nodes < 2)
+        return MPI_SUCCESS;
+    enum { HOST_NAME_BYTES = 65 };
+    char mine[HOST_NAME_BYTES] = "";
+    gethostname(mine, sizeof mine - 1);
+    host_names = calloc((size_t)nodes, sizeof mine);
+    return host_names ? gather_from_nodes(size, rank, mine, sizeof mine, host_names) : MPI_ERR_NO_MEM;
+}
+
+/* Starts this node's agent, if this rank is the first of its node, and gathers what all agents tell about
+ * themselves. */
+static int exchange_agent_infos(int size, int rank, ek_agent_info *infos)
+{
+    ek_agent_info mine;
+    ek_nodes_start_agent(&mine);
+    int code = gather_from_nodes(size, rank, &mine, sizeof mine, infos);
     explicit_bzero(&mine, sizeof mine);
     return code;
 }
@@ -65,7 +91,7 @@ static int exchange_agent_infos(int size, int rank, ek_agent_info *infos, int *c
 /* If there are several nodes, their first ranks start the agents, and all ranks are told of them. */
 static int start_agents(int size, int rank)
 {
-    int nodes = ek_nodes_count(), code;
+    int nodes = ek_agents_count(), code;
     if (!nodes)
         return MPI_SUCCESS;
     if (ek_host_reports_faults()) {
@@ -76,11 +102,10 @@ static int start_agents(int size, int rank)
         return MPI_SUCCESS;
     }
     ek_agent_info *infos = calloc((size_t)nodes, sizeof *infos);
-    int *counts = calloc(2 * (size_t)size, sizeof *counts);
     uint8_t *joined = calloc((size_t)size, 1);
-    code = infos && counts && joined ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+    code = infos && joined ? MPI_SUCCESS : MPI_ERR_NO_MEM;
     if (!code)
-        code = exchange_agent_infos(size, rank, infos, counts);
+        code = exchange_agent_infos(size, rank, infos);
     if (!code) {
         uint8_t mine = ek_nodes_join(infos, nodes);
         code = ek_start_exchange(&mine, 1, joined);
@@ -90,7 +115,6 @@ static int start_agents(int size, int rank)
     if (infos) /* the job's secret is among them */
         explicit_bzero(infos, (size_t)nodes * sizeof *infos);
     free(infos);
-    free(counts);
     free(joined);
     return code;
 }
@@ -179,12 +203,14 @@ static int open(const uint8_t *joined, int size, int rank)
     ek_operators_open();
     int code = ek_host_progress_open();
     if (!code)
+        code = exchange_host_names(size, rank);
+    if (!code)
         code = start_agents(size, rank);
     if (!code)
         code = ek_comms_open(size, rank);
     if (!code) {
         ek_set_host_progress(ek_host_progress, ek_host_activity);
-        ek_call_line_open(host_threads);
+        ek_call_line_open(host_threads, host_names);
         ek_process.active = true;
     }
     return code;

@@ -66,6 +66,28 @@ pub enum JobError {
         cause: std::io::Error,
     },
 
+    /// `--remote-shell` or a variable in its place cannot be split into words.
+    #[error(
+        "cannot read the remote shell `{given}`: it names no program, or a quote is not closed. Give one like \
+         `ssh -p 2222` with --remote-shell."
+    )]
+    RemoteShell {
+        /// As given.
+        given: String,
+    },
+
+    /// No host that was named can be looked at.
+    #[error(
+        "no job of yours can be looked at: there is none on this machine, and host {host} could not be asked: \
+         {why}. evenkeel must be installed there at the same path, and --remote-shell must lead there."
+    )]
+    Unreached {
+        /// The host.
+        host: String,
+        /// What happened.
+        why: String,
+    },
+
     /// The job runs under another version of evenkeel.
     #[error(
         "cannot look at the job of process {pid}: it runs under another version of evenkeel than this \
@@ -81,7 +103,10 @@ impl JobError {
     /// A process of the job, if it is about one.
     pub fn pid(&self) -> Option<u32> {
         match self {
-            JobError::None | JobError::Several { .. } => None,
+            JobError::None
+            | JobError::Several { .. }
+            | JobError::RemoteShell { .. }
+            | JobError::Unreached { .. } => None,
             JobError::NoProcess { pid }
             | JobError::NoJob { pid }
             | JobError::OtherUser { pid, .. }

@@ -1,6 +1,7 @@
 //! Finds the jobs of this user that run under evenkeel on this machine: there is no daemon and no file. The
 //! ranks of a job map its segment, an anonymous memory file, which tells who they are.
 
+use super::inspection::{HostCollectives, Inspection};
 use super::process;
 use crate::errors::JobError;
 use evenkeel_segment::foreign::{ForeignError, ForeignSegment, read_bytes};
@@ -29,6 +30,19 @@ pub struct JobRank {
     pub identity: Identity,
 }
 
+impl JobRank {
+    /// What its front end tells; None before it has done so, and if the process has ended.
+    pub fn inspection(&self) -> Option<Inspection> {
+        Inspection::read(self.pid?, self.identity.inspection)
+    }
+
+    /// The collectives that it has left to the MPI library.
+    pub fn host_collectives(&self) -> Vec<HostCollectives> {
+        let told = self.pid.zip(self.inspection());
+        told.map_or(Vec::new(), |(pid, inspection)| inspection.host_collectives(pid))
+    }
+}
+
 /// A job that runs under evenkeel on this machine.
 #[derive(Clone, Debug)]
 pub struct Job {
@@ -55,6 +69,17 @@ impl Job {
             above.any(|above| above == pid) || is_of_run(rank, pid)
         };
         self.lowest().is_some_and(has_started)
+    }
+
+    /// Tells it from other jobs, on all its machines; None if no rank tells.
+    pub fn number(&self) -> Option<u64> {
+        self.ranks.iter().find_map(|rank| Some(rank.inspection()?.job))
+    }
+
+    /// The hosts of its nodes, by their own names; none if it has one node.
+    pub fn hosts(&self) -> Vec<String> {
+        let hosts = |rank: &JobRank| Some(rank.inspection()?.hosts(rank.pid?));
+        self.ranks.iter().find_map(hosts).unwrap_or_default()
     }
 
     /// The program that the ranks run.
@@ -106,7 +131,7 @@ pub fn jobs() -> Discovery {
 
 fn look() -> Discovery {
     let mut segments: BTreeMap<String, Vec<Mapping>> = BTreeMap::new();
-    for pid in process::all() {
+    for pid in process::all().into_iter().filter(|pid| process::is_of_this_host(*pid)) {
         if let Some((file, address)) = mapped_segment(pid) {
             segments.entry(file).or_default().push(Mapping { pid, address });
         }
@@ -169,9 +194,7 @@ pub const RUN: &str = "EVENKEEL_RUN_PROCESS";
 
 /// Whether a process has been started for the `evenkeel run` of this number.
 pub fn is_of_run(pid: u32, run: u32) -> bool {
-    let expected = format!("{RUN}={run}");
-    let variables = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-    variables.split(|byte| *byte == 0).any(|variable| variable == expected.as_bytes())
+    process::environment(pid).into_iter().any(|(name, value)| name == RUN && value == run.to_string())
 }
 
 /// The outermost launcher above a process.

@@ -1,7 +1,7 @@
 //! Which ranks hold up which others, in sentences.
 
 use super::observation::{Observation, RankView, Standing};
-use super::rank::{Call, CollectiveWait, Peer, Tag};
+use super::rank::{Call, CollectiveWait, Instance, Peer, Tag};
 use super::wait_graph::{self, Need};
 use super::waiting::{self, Needs};
 use evenkeel_text::units::{duration, rank_ranges};
@@ -51,7 +51,7 @@ pub fn findings(seen: &Observation) -> Vec<Finding> {
     found.extend(circles(seen, &needs, &stuck));
     found.extend(exited(seen, &needs));
     found.extend(missing(seen, &needs, &stuck));
-    found.extend(not_in_collectives(seen));
+    found.extend(not_in_collectives(seen, &needs));
     found.extend(messages(seen, &needs));
     found
 }
@@ -205,46 +205,65 @@ fn circles(seen: &Observation, needs: &Needs, stuck: &[usize]) -> Vec<Finding> {
 
 // ---- collectives ----
 
-/// Places of the ranks in a collective that evenkeel carries out, by what tells it apart.
-type Groups<'a, K> = BTreeMap<K, Vec<(usize, &'a Call, &'a CollectiveWait)>>;
+/// Places of the ranks in a collective, by what tells it apart.
+type Groups<'a, K> = BTreeMap<K, Vec<(usize, &'a Call)>>;
 
-fn groups<'a, K: Ord>(
-    seen: &'a Observation,
-    key: impl Fn(&'a Call, &'a CollectiveWait) -> Option<K>,
-) -> Groups<'a, K> {
+fn groups<'a, K: Ord>(seen: &'a Observation, key: impl Fn(&'a Call) -> Option<K>) -> Groups<'a, K> {
     let mut groups: Groups<'a, K> = BTreeMap::new();
     for (place, view) in seen.ranks.iter().enumerate() {
         let Some(call) = view.waits_in() else { continue };
-        let Some(wait) = &call.collective else { continue };
-        if let Some(key) = key(call, wait) {
-            groups.entry(key).or_default().push((place, call, wait));
+        if let Some(key) = key(call) {
+            groups.entry(key).or_default().push((place, call));
         }
     }
     groups
 }
 
+/// Tells the collectives of a job apart, by what carries them out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Collective {
+    /// evenkeel.
+    Own(Instance),
+    /// The MPI library: the communicator, and the number of the call.
+    OfHost(u64, u64),
+}
+
+fn collective(call: &Call) -> Option<Collective> {
+    let own = call.collective.as_ref().map(|wait| Collective::Own(wait.instance));
+    own.or(call.host_collective.map(|it| Collective::OfHost(it.of, it.called)))
+}
+
+/// Ranks that wait in a collective of a communicator, each in the one with the same number, but not all in
+/// the same function. The number comes first.
+fn mismatches(seen: &Observation) -> Vec<(u64, Vec<(usize, &Call)>)> {
+    let by_ordinal = groups(seen, |call| match (&call.collective, call.host_collective) {
+        (Some(wait), _) => Some((Some(wait.instance.host), wait.instance.block, wait.ordinal?)),
+        (None, host) => host.map(|it| (None, it.of, it.called)),
+    });
+    let differ =
+        |(_, members): &(_, Vec<(usize, &Call)>)| members.iter().any(|it| it.1.name != members[0].1.name);
+    by_ordinal.into_iter().map(|((.., number), members)| (number, members)).filter(differ).collect()
+}
+
 /// Ranks whose so-and-so-manieth collective of a communicator is another one than that of the others.
 fn different_collectives(seen: &Observation) -> Vec<Finding> {
-    let by_ordinal = groups(seen, |_, wait| Some((wait.instance.0, wait.ordinal?)));
     let mut found = Vec::new();
-    for ((_, number), members) in by_ordinal {
+    for (number, members) in mismatches(seen) {
         let mut by_name: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
-        for (place, call, _) in &members {
+        for (place, call) in &members {
             by_name.entry(&call.name).or_default().push(seen.ranks[*place].rank);
         }
         let mut by_name: Vec<(&str, Vec<u32>)> = by_name.into_iter().collect();
-        if by_name.len() < 2 {
-            continue;
-        }
         by_name.sort_by_key(|(_, ranks)| ranks.len());
         let communicator = on_communicator(members[0].1).replacen(" on ", " of ", 1);
         let [(name, ranks), others @ ..] = by_name.as_slice() else { continue };
         let others = others.iter().map(|(name, ranks)| format!("{} {name}", rank_words(ranks)));
         let sentence = format!(
-            "{} called {name} as {} {} collective{communicator}, {}.",
+            "{} called {name} as {} {} collective{communicator}{}, {}.",
             subject(ranks),
             if ranks.len() == 1 { "its" } else { "their" },
             ordinal(number),
+            if members[0].1.collective.is_some() { "" } else { " that the MPI library carries out" },
             list(&others.collect::<Vec<_>>())
         );
         found.push(Finding { kind: FindingKind::DifferentCollectives, ranks: ranks.clone(), sentence });
@@ -260,8 +279,8 @@ fn rank_words(ranks: &[u32]) -> String {
 /// Ranks that have not called a collective in which others wait for them.
 fn missing(seen: &Observation, needs: &Needs, stuck: &[usize]) -> Vec<Finding> {
     let mut found = Vec::new();
-    for ((name, _), members) in groups(seen, |call, wait| Some((call.name.as_str(), wait.instance))) {
-        let late = |(place, ..): &(usize, &Call, &CollectiveWait)| wait_graph::needed(&needs.told[*place]);
+    for ((name, _), members) in groups(seen, |call| Some((call.name.as_str(), collective(call)?))) {
+        let late = |(place, _): &(usize, &Call)| wait_graph::needed(&needs.told[*place]);
         let mut places: Vec<usize> = members.iter().flat_map(late).copied().collect();
         places.sort_unstable();
         places.dedup();
@@ -270,18 +289,19 @@ fn missing(seen: &Observation, needs: &Needs, stuck: &[usize]) -> Vec<Finding> {
         if places.is_empty() {
             continue;
         }
-        let waits: Vec<&CollectiveWait> = members.iter().map(|(_, _, wait)| *wait).collect();
+        let waits: Vec<&CollectiveWait> =
+            members.iter().filter_map(|(_, call)| call.collective.as_ref()).collect();
+        let since = if waits.is_empty() { String::new() } else { format!(" (since {})", since(&waits)) };
         let others = match members.len() {
             1 => format!("rank {} waits", seen.ranks[members[0].0].rank),
             count => format!("{count} others wait"),
         };
         let ranks = ranks_of(seen, &places);
         let sentence = format!(
-            "{} {} not called {name}{}, in which {others} (since {}): {}.",
+            "{} {} not called {name}{}, in which {others}{since}: {}.",
             subject(&ranks),
             if ranks.len() == 1 { "has" } else { "have" },
             on_communicator(members[0].1),
-            since(&waits),
             whereabouts_of_all(seen, &places)
         );
         found.push(Finding { kind: FindingKind::Missing, ranks, sentence });
@@ -306,19 +326,26 @@ fn whereabouts_of_all(seen: &Observation, places: &[usize]) -> String {
     }
 }
 
-/// Collectives that the MPI library carries out. Which ranks it waits for there is not known, only which are
-/// not there.
-fn not_in_collectives(seen: &Observation) -> Vec<Finding> {
-    let mut by_call: BTreeMap<(&str, &[u32]), Vec<usize>> = BTreeMap::new();
-    for (place, view) in seen.ranks.iter().enumerate() {
-        let Some(call) = view.waits_in().filter(|call| call.collective.is_none()) else { continue };
-        let Some(communicator) = &call.communicator else { continue };
-        if is_collective(&call.name) {
-            by_call.entry((&call.name, &communicator.members)).or_default().push(place);
-        }
-    }
+/// Collectives that the MPI library carries out, or evenkeel between nodes. Which ranks are waited for there
+/// is not always known, only which are not there.
+fn not_in_collectives(seen: &Observation, needs: &Needs) -> Vec<Finding> {
+    let by_call = groups(seen, |call| {
+        let is_own = call.collective.as_ref().map(|wait| wait.spans_nodes);
+        let members = &call.communicator.as_ref()?.members;
+        let is_meant = is_own.unwrap_or_else(|| is_collective(&call.name));
+        is_meant.then_some((call.name.as_str(), is_own.is_some(), members.as_slice()))
+    });
+    let mismatches = mismatches(seen);
+    let is_told = |place: &usize| {
+        needs.told[*place] != Need::Nothing
+            || mismatches.iter().any(|(_, members)| members.iter().any(|(other, _)| other == place))
+    };
     let mut found = Vec::new();
-    for ((name, members), places) in by_call {
+    for ((name, is_own, members), calls) in by_call {
+        let places: Vec<usize> = calls.into_iter().map(|(place, _)| place).collect();
+        if places.iter().any(is_told) {
+            continue;
+        }
         let there = ranks_of(seen, &places);
         let absent: Vec<usize> = members
             .iter()
@@ -331,9 +358,10 @@ fn not_in_collectives(seen: &Observation) -> Vec<Finding> {
         let ranks = ranks_of(seen, &absent);
         let call = seen.ranks[places[0]].waits_in().map_or(String::new(), on_communicator);
         let sentence = format!(
-            "{} {} in {name}{call}, which the MPI library carries out; {} not: {}.",
+            "{} {} in {name}{call}, which {} carries out; {} not: {}.",
             subject(&there),
             if there.len() == 1 { "is" } else { "are" },
+            if is_own { "evenkeel" } else { "the MPI library" },
             format_args!("{} {}", rank_words(&ranks), if ranks.len() == 1 { "is" } else { "are" }),
             whereabouts_of_all(seen, &absent)
         );
@@ -399,7 +427,7 @@ fn exited(seen: &Observation, needs: &Needs) -> Vec<Finding> {
 fn messages(seen: &Observation, needs: &Needs) -> Vec<Finding> {
     let mut found = Vec::new();
     for (place, view) in seen.ranks.iter().enumerate() {
-        let Some(call) = view.waits_in().filter(|call| call.collective.is_none()) else { continue };
+        let Some(call) = view.waits_in().filter(|call| collective(call).is_none()) else { continue };
         let Need::All(needed) = &needs.told[place] else { continue };
         let [other] = needed.as_slice() else { continue };
         if needs.told[*other] != Need::Nothing {

@@ -5,18 +5,21 @@
 //! proved, however long the looks take.
 
 use super::discovery::{Job, JobRank};
+use super::inspection::HostCollectives;
 use super::process::{self, Activity};
 use super::rank::{self, Call};
 use super::threads::Threads;
+use crate::machine::system;
 use evenkeel_segment::call_line::Sight;
 use evenkeel_segment::identity::Stage;
+use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
 /// Between the two looks: most calls of a job that goes on are over sooner.
 pub const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
 
 /// Where a rank is.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Standing {
     /// Its process has ended, after MPI_Finalize or not.
     Exited {
@@ -32,7 +35,7 @@ pub enum Standing {
 }
 
 /// The messages of a rank that the MPI library carries, counted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Traffic {
     /// Sends that it has begun.
     pub sends: u64,
@@ -51,11 +54,13 @@ pub struct Traffic {
 }
 
 /// What is seen of a rank.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RankView {
     /// Its rank in `MPI_COMM_WORLD`.
     pub rank: u32,
-    /// Its process; None if it has ended.
+    /// The machine that it is on, by its place in [`Observation::hosts`].
+    pub host: usize,
+    /// Its process there; None if it has ended.
     pub pid: Option<u32>,
     /// Where it is.
     pub standing: Standing,
@@ -63,6 +68,8 @@ pub struct RankView {
     pub activity: Activity,
     /// Its messages; None if their numbers have changed between the looks, or cannot be read.
     pub traffic: Option<Traffic>,
+    /// Collectives that it has left to the MPI library; none if it may have left more between the looks.
+    pub host_collectives: Vec<HostCollectives>,
 }
 
 impl RankView {
@@ -76,9 +83,11 @@ impl RankView {
 }
 
 /// What is seen of a job.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Observation {
-    /// The ranks on this machine, in rank order.
+    /// The machines that were looked at.
+    pub hosts: Vec<String>,
+    /// The ranks there, in rank order.
     pub ranks: Vec<RankView>,
     /// How many ranks the job has, on all machines.
     pub ranks_in_all: usize,
@@ -136,7 +145,7 @@ pub fn second_look(job: &Job, FirstLook(first): FirstLook) -> Observation {
     let whole = job;
     // Between the looks, so that it belongs to the calls that are the same at both.
     let job = &Job { segment: job.segment.remembering(), ..job.clone() };
-    let described: Vec<(Option<Call>, Activity)> =
+    let described: Vec<Described> =
         job.ranks.iter().zip(&first).map(|(rank, look)| describe(job, rank, look.sight.as_ref())).collect();
     let last: Vec<Look> = job.ranks.iter().map(|rank| Look::take(whole, rank)).collect();
     let looks = first.into_iter().zip(last).zip(described);
@@ -144,24 +153,29 @@ pub fn second_look(job: &Job, FirstLook(first): FirstLook) -> Observation {
         .ranks
         .iter()
         .zip(looks)
-        .map(|(rank, ((first, last), (call, activity)))| view(job, rank, (first, last), call, activity))
+        .map(|(rank, ((first, last), described))| view(job, rank, (first, last), described))
         .collect();
     ranks.sort_unstable_by_key(|view| view.rank);
-    Observation { ranks, ranks_in_all: job.ranks_in_all }
+    Observation { hosts: vec![system::host_name()], ranks, ranks_in_all: job.ranks_in_all }
 }
 
-fn describe(job: &Job, rank: &JobRank, sight: Option<&Sight>) -> (Option<Call>, Activity) {
-    let call = sight.and_then(|sight| sight.call).and_then(|call| rank::describe(job, rank, &call));
-    (call, rank.pid.map_or(Activity::Exited, process::activity))
-}
-
-fn view(
-    job: &Job,
-    rank: &JobRank,
-    (before, after): (Look, Look),
+/// What is read between the looks.
+struct Described {
     call: Option<Call>,
     activity: Activity,
-) -> RankView {
+    host_collectives: Vec<HostCollectives>,
+}
+
+fn describe(job: &Job, rank: &JobRank, sight: Option<&Sight>) -> Described {
+    Described {
+        call: sight.and_then(|sight| sight.call).and_then(|call| rank::describe(job, rank, &call)),
+        activity: rank.pid.map_or(Activity::Exited, process::activity),
+        host_collectives: rank.host_collectives(),
+    }
+}
+
+fn view(job: &Job, rank: &JobRank, (before, after): (Look, Look), described: Described) -> RankView {
+    let Described { call, activity, host_collectives } = described;
     let (first, last) = (before.sight, after.sight);
     let is_same = matches!((first, last), (Some(first), Some(last)) if first.version == last.version);
     let standing = match (activity == Activity::Exited, last.and_then(|sight| sight.call)) {
@@ -187,5 +201,6 @@ fn view(
         waits_for_all: sight.waits_for_all,
     };
     let traffic = first.map(traffic).filter(|first| last.map(traffic) == Some(*first));
-    RankView { rank: rank.rank, pid: rank.pid, standing, activity, traffic }
+    let host_collectives = if is_same { host_collectives } else { Vec::new() };
+    RankView { rank: rank.rank, host: 0, pid: rank.pid, standing, activity, traffic, host_collectives }
 }

@@ -1,11 +1,12 @@
 //! What the kernel says about a process.
 
 use evenkeel_text::units::bytes;
+use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// What the first thread of a process does.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Activity {
     /// It runs, or is ready to.
     Running,
@@ -209,11 +210,28 @@ pub fn command_line(pid: u32) -> Vec<String> {
     words.map(|word| String::from_utf8_lossy(word).into_owned()).collect()
 }
 
+/// Its environment, as it was when it started its program.
+pub fn environment(pid: u32) -> Vec<(String, String)> {
+    let bytes = std::fs::read(file(pid, "environ")).unwrap_or_default();
+    let variables = bytes.split(|byte| *byte == 0).map(String::from_utf8_lossy);
+    variables.filter_map(|it| it.split_once('=').map(|(name, value)| (name.into(), value.into()))).collect()
+}
+
 /// The number by which the process knows itself, which differs where it has a PID namespace of its own.
 pub fn own_number(pid: u32) -> Option<u32> {
     let status = std::fs::read_to_string(file(pid, "status")).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("NSpid:"))?;
     line.split_whitespace().next_back()?.parse().ok()
+}
+
+/// Whether the process counts as one of this host. A process with a host name of its own does not, unless it
+/// also has process ids of its own: it is in a container on this host then.
+pub fn is_of_this_host(pid: u32) -> bool {
+    let differs = |namespace: &str| {
+        let of = |process: &str| std::fs::read_link(format!("/proc/{process}/ns/{namespace}")).ok();
+        of(&pid.to_string()).is_some_and(|its| Some(its) != of("self"))
+    };
+    !differs("uts") || differs("pid")
 }
 
 /// The user that the process belongs to; None if there is no such process.
@@ -257,6 +275,7 @@ mod tests {
     fn this_process_is_known_and_a_child_goes_through_its_states() {
         let me = std::process::id();
         assert_eq!((own_number(me).is_some(), all().contains(&me)), (true, true));
+        assert!(is_of_this_host(me) && is_of_this_host(1));
         let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
         let pid = child.id();
         let becomes = |expected: &str| {

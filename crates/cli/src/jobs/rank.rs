@@ -4,14 +4,16 @@
 //! that is right if the line is the same afterwards, because the rank was in the same call all the time.
 
 use super::discovery::{Job, JobRank};
+use super::inspection::{Entry, HostCollectives, Inspection};
 use super::threads::Threads;
 use evenkeel_segment::Seq;
 use evenkeel_segment::block::WORLD;
 use evenkeel_segment::call_line::{CurrentCall, EngineWait, Sight};
 use evenkeel_segment::foreign::{read_bytes, read_words, ticks_now};
+use serde::{Deserialize, Serialize};
 
 /// A communicator.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Communicator {
     /// What people call it: `world`, its name, or nothing.
     pub name: String,
@@ -30,7 +32,7 @@ impl Communicator {
 }
 
 /// The rank that a call sends to or receives from, or the root of a collective.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Peer {
     /// The call has none, or it is not known.
     None,
@@ -45,7 +47,7 @@ pub enum Peer {
 }
 
 /// A tag.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Tag {
     /// The call has none, or it is not known.
     None,
@@ -55,12 +57,22 @@ pub enum Tag {
     Number(i32),
 }
 
+/// A collective of a job's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Instance {
+    /// The host in whose segment its block is, by its place in the observation.
+    pub host: usize,
+    /// The block of the communicator.
+    pub block: u64,
+    /// The number of the barrier or of the first instance.
+    pub number: u64,
+}
+
 /// A wait in a collective that evenkeel carries out.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CollectiveWait {
-    /// Tells the collectives of a job apart: the block of the communicator, and the number of the barrier or
-    /// of the first instance.
-    pub instance: (u64, u64),
+    /// Tells the collectives of a job apart.
+    pub instance: Instance,
     /// World ranks of the members on whose contributions the rank waits, as far as they have not made them;
     /// None if it is not known whose are missing.
     pub missing: Option<Vec<u32>>,
@@ -68,10 +80,12 @@ pub struct CollectiveWait {
     pub ordinal: Option<u64>,
     /// For how many seconds the rank has waited.
     pub seconds: f64,
+    /// The communicator has members on other nodes.
+    pub spans_nodes: bool,
 }
 
 /// A call of MPI that a rank is in.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Call {
     /// Its name: `MPI_Recv`.
     pub name: String,
@@ -83,13 +97,13 @@ pub struct Call {
     pub tag: Tag,
     /// Set if evenkeel carries the call out, as a collective.
     pub collective: Option<CollectiveWait>,
+    /// Set if the MPI library carries it out, as a collective that needs other members: how many of its
+    /// communicator's the rank has called, this one included.
+    pub host_collective: Option<HostCollectives>,
 }
 
 /// The longest name of a function or communicator that is read.
 const NAME_BYTES: usize = 48;
-
-/// Words of what the front end tells about communicators: `ek_comm_addresses` in `shims/include/evenkeel.h`.
-const ADDRESS_WORDS: usize = 10;
 
 /// What a call that stands in a rank's line is. None if the rank has gone on meanwhile.
 pub fn describe(job: &Job, rank: &JobRank, call: &CurrentCall) -> Option<Call> {
@@ -97,7 +111,7 @@ pub fn describe(job: &Job, rank: &JobRank, call: &CurrentCall) -> Option<Call> {
     let name = text(pid, call.name, NAME_BYTES)?;
     match &call.wait {
         Some(wait) => engine_wait(job, pid, rank, wait, name),
-        None => Some(host_call(pid, rank.identity.communicators, call, name)),
+        None => Some(host_call(pid, rank.inspection().as_ref(), call, name)),
     }
 }
 
@@ -106,9 +120,7 @@ pub fn other_threads(rank: &JobRank, sight: &Sight) -> Threads {
     let Some(pid) = rank.pid.filter(|_| sight.is_threaded && sight.call.is_some()) else {
         return Threads::default();
     };
-    let mut words = [0; ADDRESS_WORDS];
-    let known = read_words(pid, rank.identity.communicators, &mut words).is_ok();
-    Threads::look(pid, sight.caller, if known { words[9] } else { 0 })
+    Threads::look(pid, sight.caller, rank.inspection().map_or(0, |it| it.host_threads))
 }
 
 /// The name of an MPI function that stands at an address in a process.
@@ -117,7 +129,7 @@ pub fn function_name(pid: u32, address: u64) -> Option<String> {
 }
 
 /// A text that ends with a zero byte. It may stand at the end of what the process maps.
-fn text(pid: u32, address: u64, longest: usize) -> Option<String> {
+pub(super) fn text(pid: u32, address: u64, longest: usize) -> Option<String> {
     const PIECE: usize = 8;
     let mut text = Vec::new();
     while text.len() < longest {
@@ -137,18 +149,17 @@ fn text(pid: u32, address: u64, longest: usize) -> Option<String> {
 
 // ---- calls that the MPI library carries out, and messages ----
 
-fn host_call(pid: u32, addresses: u64, call: &CurrentCall, name: String) -> Call {
-    /// The front end's "no rank" and "no tag".
+fn host_call(pid: u32, inspection: Option<&Inspection>, call: &CurrentCall, name: String) -> Call {
+    /// The front end's "no rank", "no tag" and, in place of a tag, "this collective needs others".
     const NONE: i32 = i32::MIN;
-    let mut words = [0; ADDRESS_WORDS];
-    let known = addresses != 0 && read_words(pid, addresses, &mut words).is_ok();
-    let communicator = if known { communicator(pid, &words, call.communicator) } else { None };
-    let [any_source, any_tag] = [words[7] as i32, (words[7] >> 32) as i32];
-    let proc_null = words[8] as i32;
+    const NEEDS_OTHERS: i32 = i32::MIN + 1;
+    let entry = inspection.and_then(|it| it.entry(pid, call.communicator));
+    let communicator = entry.as_ref().map(|entry| entry.communicator.clone());
+    let is_of = |number: fn(&Inspection) -> i32, value: i32| inspection.is_some_and(|it| number(it) == value);
     let peer = match call.peer {
         NONE => Peer::None,
-        peer if known && peer == any_source => Peer::Any,
-        peer if known && peer == proc_null => Peer::Null,
+        peer if is_of(|it| it.any_source, peer) => Peer::Any,
+        peer if is_of(|it| it.proc_null, peer) => Peer::Null,
         peer => {
             let members = communicator.as_ref().map_or(&[][..], |c| &c.members);
             let member = usize::try_from(peer).ok().and_then(|peer| members.get(peer));
@@ -156,33 +167,13 @@ fn host_call(pid: u32, addresses: u64, call: &CurrentCall, name: String) -> Call
         }
     };
     let tag = match call.tag {
-        NONE => Tag::None,
-        tag if known && tag == any_tag => Tag::Any,
+        NONE | NEEDS_OTHERS => Tag::None,
+        tag if is_of(|it| it.any_tag, tag) => Tag::Any,
         tag => Tag::Number(tag),
     };
-    Call { name, communicator, peer, tag, collective: None }
-}
-
-/// Finds a communicator in the front end's table by its handle.
-fn communicator(pid: u32, addresses: &[u64; ADDRESS_WORDS], handle: u64) -> Option<Communicator> {
-    let [table, places, world, handle_at, size_at, members_at, name_at, ..] = *addresses;
-    let mut entries = vec![0; usize::try_from(places).ok().filter(|places| *places <= 1 << 16)?];
-    read_words(pid, table, &mut entries).ok()?;
-    let word = |address| {
-        let mut word = [0];
-        read_words(pid, address, &mut word).ok().map(|()| word[0])
-    };
-    let is_it = |entry: &u64| *entry != 0 && handle != 0 && word(entry + handle_at) == Some(handle);
-    let entry = entries.into_iter().find(is_it)?;
-    let mut size = [0; 4];
-    read_bytes(pid, entry + size_at, &mut size).ok()?;
-    let size = usize::try_from(i32::from_ne_bytes(size)).ok()?;
-    let mut bytes = vec![0; size * 4];
-    read_bytes(pid, word(entry + members_at)?, &mut bytes).ok()?;
-    let rank = |four: &[u8]| u32::try_from(i32::from_ne_bytes(four.try_into().ok()?)).ok();
-    let members = bytes.chunks_exact(4).map(rank).collect::<Option<Vec<u32>>>()?;
-    let name = if handle == world { "world".into() } else { text(pid, entry + name_at, 32)? };
-    Some(Communicator { name, members })
+    let entry = entry.filter(|_| call.tag == NEEDS_OTHERS);
+    let host_collective = entry.as_ref().map(Entry::host_collectives);
+    Call { name, communicator, peer, tag, collective: None, host_collective }
 }
 
 // ---- collectives that evenkeel carries out ----
@@ -194,28 +185,40 @@ fn engine_wait(job: &Job, pid: u32, rank: &JobRank, wait: &EngineWait, name: Str
     let members: Option<Vec<u32>> =
         places.iter().map(|place| job.ranks.get(*place as usize).map(|rank| rank.rank)).collect();
     let seconds = seconds_since(wait.since, rank.identity.tick_scale);
-    let world = if wait.block == WORLD.offset() as u64 { "world" } else { "" };
+    let entry = rank.inspection().and_then(|it| it.entry_of_block(pid, wait.block));
+    let communicator = entry.map(|entry| entry.communicator);
+    let host_collective = None;
     let Some(members) = members else {
         // Whose contributions are missing is known to the agents only.
-        let ordinal = None;
-        let collective = CollectiveWait { instance: (wait.block, 0), missing: None, ordinal, seconds };
-        let collective = Some(collective);
-        return Some(Call { name, communicator: None, peer: Peer::None, tag: Tag::None, collective });
+        let instance = Instance { host: 0, block: wait.block, number: 0 };
+        let collective =
+            Some(CollectiveWait { instance, missing: None, ordinal: None, seconds, spans_nodes: true });
+        return Some(Call {
+            name,
+            communicator,
+            peer: Peer::None,
+            tag: Tag::None,
+            collective,
+            host_collective,
+        });
     };
+    let world = if wait.block == WORLD.offset() as u64 { "world" } else { "" };
     let root = wait.root.filter(|_| has_root(&name)).and_then(|root| members.get(root as usize).copied());
     let (number, missing) = missing(job, wait, &name)?;
     let collective = CollectiveWait {
-        instance: (wait.block, number),
+        instance: Instance { host: 0, block: wait.block, number },
         missing: missing.map(|missing| missing.into_iter().map(|member| members[member]).collect()),
         ordinal: Some(wait.ordinal).filter(|ordinal| *ordinal > 0),
         seconds,
+        spans_nodes: false,
     };
     Some(Call {
         name,
-        communicator: Some(Communicator { name: world.into(), members }),
+        communicator: Some(communicator.unwrap_or(Communicator { name: world.into(), members })),
         peer: root.map_or(Peer::None, Peer::World),
         tag: Tag::None,
         collective: Some(collective),
+        host_collective,
     })
 }
 
@@ -232,13 +235,14 @@ fn monotonic_ns() -> u64 {
     now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }
 
+/// Whether a collective has a root.
 fn has_root(name: &str) -> bool {
     matches!(name, "MPI_Bcast" | "MPI_Scatter" | "MPI_Scatterv" | "MPI_Reduce" | "MPI_Gather" | "MPI_Gatherv")
 }
 
 /// The members whose contributions a rank needs in a collective, by their numbers; None if it needs none, or
 /// if that is not known.
-fn needed(name: &str, me: usize, ranks: usize, root: Option<usize>) -> Option<Vec<usize>> {
+pub(super) fn needed(name: &str, me: usize, ranks: usize, root: Option<usize>) -> Option<Vec<usize>> {
     let others = (0..ranks).filter(|member| *member != me);
     match name {
         "MPI_Barrier"

@@ -5,6 +5,7 @@
 use super::findings::{Finding, FindingKind};
 use super::observation::{Observation, RankView, Standing};
 use evenkeel_stacks::{Frame, Language, Observer, ProcessStacks, StackError};
+use serde::{Deserialize, Serialize};
 
 /// The most ranks that are looked at.
 const MOST_RANKS: usize = 64;
@@ -14,7 +15,7 @@ const MOST_RANKS: usize = 64;
 pub enum StackChoice {
     /// Those that hold up others; if there are none, all
     Holding,
-    /// All on this machine
+    /// All that can be reached
     All,
 }
 
@@ -32,11 +33,13 @@ pub enum Reason {
 }
 
 /// The stacks of one rank.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RankStack {
     /// Its rank in `MPI_COMM_WORLD`.
     pub rank: u32,
-    /// Its process.
+    /// The machine that it is on, if several were looked at.
+    pub host: Option<String>,
+    /// Its process there.
     pub pid: u32,
     /// What was seen.
     pub stacks: Result<ProcessStacks, StackError>,
@@ -53,22 +56,45 @@ pub struct TakenStacks {
     pub left_out: usize,
 }
 
-/// Takes the stacks of the ranks that are chosen.
-pub fn take(seen: &Observation, found: &[Finding], choice: StackChoice) -> TakenStacks {
+/// Takes the stacks of the ranks that are chosen. `look` takes those of ranks on the machine with this place
+/// among the hosts.
+pub fn take(
+    seen: &Observation,
+    found: &[Finding],
+    choice: StackChoice,
+    mut look: impl FnMut(usize, &[&RankView]) -> Vec<RankStack>,
+) -> TakenStacks {
     let (reason, views) = chosen(seen, found, choice);
+    let left_out = views.len().saturating_sub(MOST_RANKS);
+    let looked_at = &views[..views.len() - left_out];
+    let mut ranks: Vec<RankStack> = Vec::new();
+    for (host, name) in seen.hosts.iter().enumerate() {
+        let there: Vec<&RankView> = looked_at.iter().filter(|view| view.host == host).copied().collect();
+        let mut stacks = if there.is_empty() { Vec::new() } else { look(host, &there) };
+        if seen.hosts.len() > 1 {
+            stacks.iter_mut().for_each(|stack| stack.host = Some(name.clone()));
+        }
+        ranks.extend(stacks);
+    }
+    ranks.sort_by_key(|stack| stack.rank);
+    TakenStacks { reason, left_out, ranks }
+}
+
+/// The stacks of ranks on this machine.
+pub fn of_ranks<'a>(views: impl Iterator<Item = &'a RankView>) -> Vec<RankStack> {
     let mut observer = Observer::default();
     let mut ranks: Vec<RankStack> = Vec::new();
-    for view in views.iter().take(MOST_RANKS) {
+    for view in views {
         let Some(pid) = view.pid else { continue };
         let stacks = observer.look(pid).map(without_library);
         // The kernel says the same of all ranks of a job.
         let is_refused = matches!(stacks, Err(StackError::Forbidden { .. } | StackError::Yama { .. }));
-        ranks.push(RankStack { rank: view.rank, pid, stacks });
+        ranks.push(RankStack { rank: view.rank, host: None, pid, stacks });
         if is_refused {
             break;
         }
     }
-    TakenStacks { reason, left_out: views.len().saturating_sub(MOST_RANKS), ranks }
+    ranks
 }
 
 fn chosen<'a>(seen: &'a Observation, found: &[Finding], choice: StackChoice) -> (Reason, Vec<&'a RankView>) {
@@ -204,12 +230,15 @@ mod tests {
     fn the_ranks_that_hold_up_others_are_looked_at() {
         let view = |rank| RankView {
             rank,
+            host: 0,
             pid: (rank != 3).then_some(100 + rank),
             standing: if rank == 3 { Standing::Exited { finished: false } } else { Standing::Outside },
             activity: Activity::Running,
             traffic: None,
+            host_collectives: Vec::new(),
         };
-        let seen = Observation { ranks: (0..4).map(view).collect(), ranks_in_all: 4 };
+        let seen =
+            Observation { hosts: vec![String::new()], ranks: (0..4).map(view).collect(), ranks_in_all: 4 };
         let ranks = |found: &[Finding], choice| {
             let (reason, views) = chosen(&seen, found, choice);
             (reason, views.iter().map(|view| view.rank).collect::<Vec<_>>())

@@ -1,7 +1,8 @@
 //! Which rank needs which, from what is seen of a job.
 
+use super::inspection::HostCollectives;
 use super::observation::{Observation, RankView, Standing};
-use super::rank::{Call, Peer};
+use super::rank::{self, Call, Peer};
 use super::traffic::{self, Doubt};
 use super::wait_graph::Need;
 
@@ -24,7 +25,9 @@ pub fn needs(seen: &Observation) -> Needs {
         let is_sure = match view.waits_in() {
             None => true, // nothing, or gone
             Some(call) if call.name == "MPI_Finalize" => return need_in_finalize(seen, view),
-            Some(call) if call.collective.is_some() => doubt != Some(Doubt::Unprovable),
+            Some(call) if call.collective.is_some() || call.host_collective.is_some() => {
+                doubt != Some(Doubt::Unprovable)
+            }
             Some(call) => doubt.is_none() && call.name != "MPI_Send" && call.name != "MPI_Rsend",
         };
         if is_sure { need.clone() } else { Need::Nothing }
@@ -48,16 +51,17 @@ fn need(seen: &Observation, view: &RankView) -> Need {
 /// What the program has attached to MPI_COMM_SELF may still send messages when MPI_Finalize calls it back.
 fn need_in_finalize(seen: &Observation, view: &RankView) -> Need {
     let Some(traffic) = view.traffic.filter(|traffic| !traffic.is_unprovable) else { return Need::Nothing };
-    if traffic.sends_no_more {
-        return Need::Gone;
-    }
     let has_come = |other: &RankView| match &other.standing {
         Standing::Exited { finished } => *finished,
         Standing::Waiting(call) | Standing::GoingOn(Some(call)) => call.name == "MPI_Finalize",
         Standing::GoingOn(None) | Standing::Outside => false,
     };
     let late: Vec<usize> = (0..seen.ranks.len()).filter(|place| !has_come(&seen.ranks[*place])).collect();
-    if traffic.waits_for_all && !late.is_empty() { Need::All(late) } else { Need::Nothing }
+    match () {
+        () if traffic.waits_for_all && !late.is_empty() => Need::All(late),
+        () if traffic.sends_no_more => Need::Gone,
+        () => Need::Nothing,
+    }
 }
 
 fn call_needs(seen: &Observation, me: u32, call: &Call) -> Need {
@@ -77,6 +81,9 @@ fn call_needs(seen: &Observation, me: u32, call: &Call) -> Need {
             _ => Need::Nothing,
         };
     }
+    if let Some(mine) = call.host_collective {
+        return host_collective_needs(seen, me, call, mine);
+    }
     let is_receive = matches!(call.name.as_str(), "MPI_Recv" | "MPI_Probe" | "MPI_Mprobe");
     let is_send = matches!(call.name.as_str(), "MPI_Send" | "MPI_Ssend" | "MPI_Rsend");
     match call.peer {
@@ -92,4 +99,25 @@ fn call_needs(seen: &Observation, me: u32, call: &Call) -> Need {
         }
         _ => Need::Nothing,
     }
+}
+
+/// A collective that the MPI library carries out needs the members that have called fewer of the
+/// communicator's, and have not left to the library what they do now.
+fn host_collective_needs(seen: &Observation, me: u32, call: &Call, mine: HostCollectives) -> Need {
+    let Some(communicator) = &call.communicator else { return Need::Nothing };
+    let members = &communicator.members;
+    let Some(my_number) = members.iter().position(|member| *member == me) else { return Need::Nothing };
+    let root = match call.peer {
+        Peer::World(root) => members.iter().position(|member| *member == root),
+        _ => None,
+    };
+    let needed = rank::needed(&call.name, my_number, members.len(), root).unwrap_or_default();
+    let called =
+        |view: &RankView| view.host_collectives.iter().find(|it| it.of == mine.of).map(|it| it.called);
+    // Another communicator of this rank may have the same members.
+    let is_known_here = seen.place_of(me).and_then(|place| called(&seen.ranks[place])) == Some(mine.called);
+    let is_late = |place: &usize| called(&seen.ranks[*place]).is_some_and(|called| called < mine.called);
+    let places = needed.into_iter().filter_map(|member| seen.place_of(members[member]));
+    let late: Vec<usize> = places.filter(is_late).collect();
+    if is_known_here && !late.is_empty() { Need::All(late) } else { Need::Nothing }
 }

@@ -6,6 +6,7 @@ use crate::deferral::pending::Deferral;
 use crate::job::agent_start::AgentStart;
 use crate::job::bootstrap::{Agreed, Bootstrap};
 use crate::job::node::Node;
+use crate::job::nodes::JobNodes;
 use crate::job::process_info::ProcessInfo;
 use crate::lock::lock;
 use crate::message::messages::Messages;
@@ -32,6 +33,7 @@ pub struct Process {
     bootstrap: Mutex<Option<Bootstrap>>,
     agent_start: Mutex<Option<AgentStart>>,
     node: OnceLock<Node>,
+    nodes: OnceLock<JobNodes>,
     /// All communicators of this process.
     pub registry: Registry,
     /// Nonblocking operations in progress.
@@ -66,6 +68,7 @@ impl Process {
             bootstrap: Mutex::new(Some(bootstrap)),
             agent_start: Mutex::default(),
             node: OnceLock::new(),
+            nodes: OnceLock::new(),
             registry: Registry::default(),
             requests: Requests::default(),
             messages: Messages::default(),
@@ -123,9 +126,11 @@ impl Process {
     /// if this process takes part.
     pub fn agree(&'static self, answers: &[u8]) {
         let Some(bootstrap) = lock(&self.bootstrap).take() else { return };
-        let Agreed { node, agents } = bootstrap.agree(answers, &self.names.0, &self.notes);
+        let Agreed { node, agents, nodes } = bootstrap.agree(answers, &self.names.0, &self.notes);
+        // Cannot fail: start-up happens once.
+        let _ = self.nodes.set(nodes);
         if let Some(node) = node {
-            let _ = self.node.set(node); // cannot fail: start-up happens once
+            let _ = self.node.set(node);
             *lock(&self.agent_start) = agents;
         }
     }
@@ -145,6 +150,11 @@ impl Process {
     #[inline(always)]
     pub fn node(&self) -> Option<&Node> {
         self.node.get()
+    }
+
+    /// The nodes of the job; `None` before [`Process::agree`].
+    pub fn nodes(&self) -> Option<&JobNodes> {
+        self.nodes.get()
     }
 
     /// The start of the agents while it is in progress, if the job has agents.

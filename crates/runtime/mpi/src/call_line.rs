@@ -46,9 +46,10 @@ pub extern "C" fn ek_own_call_line() -> *mut CallLine {
     std::ptr::from_ref(lines.word(0)).cast_mut().cast()
 }
 
-/// Where others find what the shim knows of a communicator by its handle: addresses, and offsets in bytes.
+/// What the shim tells those who look at this process from outside: how communicators are found by their
+/// handles or blocks (addresses, and offsets in bytes), which numbers mean what, and where the job is.
 #[repr(C)]
-pub struct CommTable {
+pub struct Inspection {
     /// The table: addresses of entries, and zeros.
     pub entries: u64,
     /// How many places it has.
@@ -63,6 +64,14 @@ pub struct CommTable {
     pub members_at: u64,
     /// Its name, in 32 bytes, ended by a zero byte.
     pub name_at: u64,
+    /// The offset of its block in the segment, 8 bytes; 0 if it has none.
+    pub block_at: u64,
+    /// How many blocking collectives on it have been left to the host library, 8 bytes.
+    pub host_collectives_at: u64,
+    /// Address of the entry of MPI_COMM_WORLD, which stays where it is.
+    pub world_entry: u64,
+    /// Address of the number of communicators that have an entry, in the table or not, 8 bytes.
+    pub count: u64,
     /// MPI_ANY_SOURCE.
     pub any_source: i32,
     /// MPI_ANY_TAG.
@@ -71,12 +80,19 @@ pub struct CommTable {
     pub proc_null: i32,
     /// Address of `ek_host_threads`.
     pub host_threads: u64,
+    /// `ek_job_number`.
+    pub job: u64,
+    /// How many nodes the job has.
+    pub node_count: u64,
+    /// Address of the names of their hosts, in the order of the nodes, each in 65 bytes and ended by a
+    /// zero byte; 0 if there is one node.
+    pub host_names: u64,
 }
 
-/// Tells others where they find what the shim knows of communicators. `table` must stay as it is.
+/// Lets others find what the shim tells them. `inspection` must stay as it is.
 #[unsafe(no_mangle)]
-pub extern "C" fn ek_publish_comm_table(table: *const CommTable) {
+pub extern "C" fn ek_publish_inspection(inspection: *const Inspection) {
     if let Some(node) = Process::get().and_then(Process::node) {
-        identity::introduce_communicators(&node.segment, node.local_rank, table as u64);
+        identity::introduce_inspection(&node.segment, node.local_rank, inspection as u64);
     }
 }

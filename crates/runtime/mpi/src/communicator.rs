@@ -137,6 +137,14 @@ pub unsafe extern "C" fn ek_comm_is_on_one_node(comm: *const Communicator) -> bo
     matches!(unsafe { &*comm }, Communicator::Node(_))
 }
 
+/// The offset in the segment of its block on this node, by which a wait in it is known to those who look from
+/// outside; 0 if it has none.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ek_comm_block(comm: *const Communicator) -> u64 {
+    // SAFETY: an attached communicator, by the interface.
+    unsafe { &*comm }.service().map_or(0, |service| service.block_offset())
+}
+
 /// Counts a call of the host library on a communicator that evenkeel does not serve.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ek_comm_count_host_call(comm: *const Communicator, kind: u32, nonblocking: bool) {

@@ -1,6 +1,6 @@
 //! Tests that `shims/include/evenkeel.h` declares in C what this crate defines in Rust.
 
-use crate::call_line::{CallLine, CommTable};
+use crate::call_line::{CallLine, Inspection};
 use crate::codes::{EK_DECLINED, EK_DONE, EK_INTERFACE, EK_LOST_MEMBER, EK_REVOKED};
 use crate::communicator::SpanningReservation;
 use crate::deferral::{Arming, Channel, DeferralMode, EK_CHANNELS};
@@ -143,10 +143,12 @@ fn layouts() -> Vec<Assertion> {
     layout!(CallLine as "ek_call_line": version as "version", name as "name", comm as "comm", peer as "peer",
         tag as "tag", sends as "sends", receives as "receives", pending as "pending",
         traffic_marks as "traffic_marks", wait as "wait", caller as "caller");
-    layout!(CommTable as "ek_comm_addresses": entries as "entries", places as "places", world as "world",
+    layout!(Inspection as "ek_inspection": entries as "entries", places as "places", world as "world",
         handle_at as "handle_at", size_at as "size_at", members_at as "members_at", name_at as "name_at",
+        block_at as "block_at", host_collectives_at as "host_collectives_at",
+        world_entry as "world_entry", count as "count",
         any_source as "any_source", any_tag as "any_tag", proc_null as "proc_null",
-        host_threads as "host_threads");
+        host_threads as "host_threads", job as "job", node_count as "node_count", host_names as "host_names");
     layout!(Pause as "ek_pause": began_ticks as "began_ticks", polls as "polls",
         next_check_ns as "next_check_ns");
     all

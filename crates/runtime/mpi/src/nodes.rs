@@ -1,7 +1,8 @@
-//! The agents of a job on several nodes: the first rank of each node starts the node's agent, and all ranks
+//! The nodes of a job, and their agents: the first rank of each node starts the node's agent, and all ranks
 //! receive the infos of all agents.
 //!
-//! Called after `ek_world_agree`, if `ek_nodes_count` says that there are several nodes.
+//! Called after `ek_world_agree`; the functions about agents only if `ek_agents_count` says that there are
+//! to be some.
 
 use crate::text::slice;
 use evenkeel_engine::job::agent_start::AGENT_INFO_BYTES;
@@ -16,9 +17,21 @@ pub struct AgentInfo {
 
 const _: () = assert!(size_of::<AgentInfo>() == AGENT_INFO_BYTES);
 
-/// How many nodes need an agent; 0 if none does. The same on all ranks.
+/// How many nodes the job has. The same on all ranks.
 #[unsafe(no_mangle)]
 pub extern "C" fn ek_nodes_count() -> c_int {
+    Process::get().and_then(Process::nodes).map_or(0, |nodes| nodes.count() as c_int)
+}
+
+/// A number that tells this job from others, the same on all ranks. Never 0.
+#[unsafe(no_mangle)]
+pub extern "C" fn ek_job_number() -> u64 {
+    Process::get().and_then(Process::nodes).map_or(1, |nodes| nodes.job)
+}
+
+/// How many nodes need an agent; 0 if none does. The same on all ranks.
+#[unsafe(no_mangle)]
+pub extern "C" fn ek_agents_count() -> c_int {
     let start = Process::get().map(Process::agent_start);
     start.as_deref().and_then(Option::as_ref).map_or(0, |start| start.node_count() as c_int)
 }
@@ -27,8 +40,7 @@ pub extern "C" fn ek_nodes_count() -> c_int {
 /// order of the nodes.
 #[unsafe(no_mangle)]
 pub extern "C" fn ek_is_first_of_node(rank: c_int) -> bool {
-    let start = Process::get().map(Process::agent_start);
-    start.as_deref().and_then(Option::as_ref).is_some_and(|start| start.is_leader(rank as usize))
+    Process::get().and_then(Process::nodes).is_some_and(|nodes| nodes.is_leader(rank as usize))
 }
 
 /// Called by every rank. The first rank of each node starts the node's agent and fills in its info.

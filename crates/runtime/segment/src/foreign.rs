@@ -164,13 +164,13 @@ mod tests {
     #[test]
     fn a_segment_is_read_as_it_is_written() {
         let segment = Segment::create(4 << 20, 1).unwrap();
-        let identity = Identity { pid: 7, rank: 1, library: (2, 3), tick_scale: 4, communicators: 0 };
+        let identity = Identity { pid: 7, rank: 1, library: (2, 3), tick_scale: 4, inspection: 0 };
         identity::introduce(&segment, 0, 5, &identity);
-        identity::introduce_communicators(&segment, 0, 6);
+        identity::introduce_inspection(&segment, 0, 6);
         let address = std::ptr::from_ref(segment.word(0)) as u64;
         let me = std::process::id();
         let seen = ForeignSegment::open(me, address).unwrap();
-        assert_eq!(seen.processes(), [(Stage::Absent, Identity { communicators: 6, ..identity })]);
+        assert_eq!(seen.processes(), [(Stage::Absent, Identity { inspection: 6, ..identity })]);
         assert_eq!((seen.ranks(), seen.call(0).unwrap().call), (Some(5), None));
 
         let once = seen.remembering();

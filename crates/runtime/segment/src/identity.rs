@@ -18,8 +18,8 @@ pub struct Identity {
     pub library: (u64, u64),
     /// Nanoseconds per tick of its clock, times 2^32; 0 if its ticks are nanoseconds of the monotonic clock.
     pub tick_scale: u64,
-    /// Address in it of what the front end tells about communicators; 0 before it has done so.
-    pub communicators: u64,
+    /// Address in it of what the front end tells those who look from outside; 0 before it has done so.
+    pub inspection: u64,
 }
 
 /// What a process has done.
@@ -43,10 +43,10 @@ fn at(place: usize) -> usize {
 /// Writes who the process at a place of this node is, and how many ranks its job has on all nodes. To be
 /// called by the process itself, before it joins.
 pub fn introduce(segment: &impl Words, place: usize, ranks: usize, identity: &Identity) {
-    let Identity { pid, rank, library, tick_scale, communicators } = *identity;
+    let Identity { pid, rank, library, tick_scale, inspection } = *identity;
     // All processes write the same number.
     segment.word(RANKS_AT).store(ranks as u64, Ordering::Relaxed);
-    let words = [library.0, library.1, tick_scale, communicators];
+    let words = [library.0, library.1, tick_scale, inspection];
     for (i, value) in words.into_iter().enumerate() {
         segment.word(at(place) + IDENTITY_AT + 8 * (i + 1)).store(value, Ordering::Relaxed);
     }
@@ -55,8 +55,8 @@ pub fn introduce(segment: &impl Words, place: usize, ranks: usize, identity: &Id
     segment.word(at(place) + IDENTITY_AT).store(word, Ordering::Release);
 }
 
-/// Adds where the front end tells about communicators.
-pub fn introduce_communicators(segment: &impl Words, place: usize, address: u64) {
+/// Adds where the front end tells what those who look from outside need.
+pub fn introduce_inspection(segment: &impl Words, place: usize, address: u64) {
     let word = segment.word(at(place) + IDENTITY_AT + 8 * (IDENTITY_WORDS - 1));
     word.store(address, Ordering::Release); // what stands there comes first
 }
@@ -72,7 +72,7 @@ pub(crate) fn of_line(line: &[u64; LINE / 8]) -> Option<(Stage, Identity)> {
         rank: (words[0] >> 32) as u32,
         library: (words[1], words[2]),
         tick_scale: words[3],
-        communicators: words[4],
+        inspection: words[4],
     };
     let stage = match line[0] {
         1 => Stage::Joined,

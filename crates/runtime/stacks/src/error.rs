@@ -1,9 +1,10 @@
 //! Why there is no stack.
 
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 /// Why the stacks of a process cannot be taken. Each is the end of a sentence: `cannot …, because …`.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[derive(Clone, Debug, PartialEq, Eq, Error, Serialize, Deserialize)]
 pub enum StackError {
     /// The process has ended.
     #[error("the process has ended")]
@@ -56,7 +57,7 @@ pub enum StackError {
     #[error("it did not stop within {milliseconds} ms")]
     DidNotStop {
         /// How long it was waited for.
-        milliseconds: u128,
+        milliseconds: u64,
     },
     /// The system call that it sleeps in would fail if it were stopped.
     #[error("stopping it would end the system call that it sleeps in")]

@@ -1,9 +1,10 @@
 //! What a stack consists of.
 
+use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
 /// What a frame belongs to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Language {
     /// C, C++, Fortran, or whatever else the processor executes.
     Native,
@@ -12,7 +13,7 @@ pub enum Language {
 }
 
 /// A function that has been called and has not returned.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Frame {
     /// See [`Language`].
     pub language: Language,
@@ -27,7 +28,7 @@ pub struct Frame {
 }
 
 /// The stack of one thread.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ThreadStack {
     /// Its number.
     pub tid: u32,
@@ -40,7 +41,7 @@ pub struct ThreadStack {
 }
 
 /// The stacks of a process.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProcessStacks {
     /// The first thread, and others that run.
     pub threads: Vec<ThreadStack>,

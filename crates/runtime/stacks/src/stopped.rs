@@ -95,7 +95,7 @@ fn wait_for_stop(pid: u32, thread: Pid, asked: Instant) -> Result<Option<Signal>
             if threads::lasting_state(pid, tid) == Some('D') {
                 return Err(StackError::Uninterruptible { place: threads::kernel_function(pid, tid) });
             }
-            return Err(StackError::DidNotStop { milliseconds: STOP_WITHIN.as_millis() });
+            return Err(StackError::DidNotStop { milliseconds: STOP_WITHIN.as_millis() as u64 });
         }
         std::thread::sleep(pause);
         pause = (pause * 2).min(LONGEST_PAUSE);

@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// How long the look at a job may take.
-const LOOK: Duration = Duration::from_secs(20);
+const LOOK: Duration = Duration::from_secs(60);
 
 /// Says where all jobs are that this process has started.
 pub fn print_all() {
@@ -16,21 +16,14 @@ pub fn print_all() {
     if jobs.is_empty() {
         eprintln!(
             "evenkeel: where its ranks are is not known: none on this machine is under evenkeel between \
-             MPI_Init and its end."
+             MPI_Init and its end. If they are on others, `evenkeel where --hosts` looks there."
         );
     }
-    jobs.iter().for_each(print);
+    jobs.iter().filter_map(Job::lowest).for_each(print);
 }
 
-/// Says where a job is.
-pub fn print(job: &Job) {
-    if let Some(rank) = job.lowest() {
-        look(rank);
-    }
-}
-
-/// Prints what `evenkeel where` says of a rank's job on standard error.
-fn look(rank: u32) {
+/// Says where the job is that has this process as a rank: what `evenkeel where` says of it.
+pub fn print(rank: u32) {
     let looking = std::env::current_exe().and_then(|program| {
         let error = std::io::stderr().as_fd().try_clone_to_owned()?;
         Command::new(program)

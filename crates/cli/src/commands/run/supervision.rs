@@ -6,7 +6,7 @@ use super::hang_report;
 use crate::commands::launch_arguments::EngineOptions;
 use crate::commands::value_parsers;
 use crate::errors::{CommandError, LaunchError};
-use crate::jobs::discovery::{self, Job};
+use crate::jobs::discovery;
 use crate::jobs::process;
 use crate::output::outcome::Outcome;
 use evenkeel_launch::{Watch, Watched};
@@ -128,8 +128,8 @@ impl JobSupervisor<'_> {
         }
     }
 
-    /// A job is in a deadlock. Returns whether it is to be ended.
-    fn is_deadlocked(&mut self, job: &Job, on_deadlock: OnDeadlock) -> bool {
+    /// The job of this rank is in a deadlock. Returns whether it is to be ended.
+    fn is_deadlocked(&mut self, rank: u32, on_deadlock: OnDeadlock) -> bool {
         // It is said once, and does not change.
         self.deadlock = None;
         let ends = on_deadlock == OnDeadlock::End;
@@ -140,7 +140,7 @@ impl JobSupervisor<'_> {
              (--deadlock {option})."
         );
         if self.wanted.is_looked_at {
-            hang_report::print(job);
+            hang_report::print(rank);
         }
         ends
     }
@@ -160,7 +160,7 @@ impl Watch for JobSupervisor<'_> {
         }
         let Some((on_deadlock, watch)) = self.deadlock.as_mut() else { return false };
         let on_deadlock = *on_deadlock;
-        watch.look().is_some_and(|job| self.is_deadlocked(&job, on_deadlock))
+        watch.look().is_some_and(|rank| self.is_deadlocked(rank, on_deadlock))
     }
 }
 

@@ -181,15 +181,17 @@ pub mod tests {
     use super::*;
     use crate::jobs::observation::RankView;
     use crate::jobs::process::Activity;
-    use crate::jobs::rank::{Call, CollectiveWait, Communicator, Peer, Tag};
+    use crate::jobs::rank::{Call, CollectiveWait, Communicator, Instance, Peer, Tag};
 
     pub fn rank(number: u32, standing: Standing) -> RankLoad {
         let seen = RankView {
             rank: number,
+            host: 0,
             pid: Some(100 + number),
             standing,
             activity: Activity::Sleeping(Some("`futex`".into())),
             traffic: None,
+            host_collectives: Vec::new(),
         };
         RankLoad {
             seen,
@@ -204,13 +206,16 @@ pub mod tests {
     }
 
     pub fn allreduce(seconds: f64) -> Standing {
-        let wait = CollectiveWait { instance: (1, 1), missing: Some(vec![1]), ordinal: None, seconds };
+        let instance = Instance { host: 0, block: 1, number: 1 };
+        let missing = Some(vec![1]);
+        let wait = CollectiveWait { instance, missing, ordinal: None, seconds, spans_nodes: false };
         Standing::Waiting(Call {
             name: "MPI_Allreduce".into(),
             communicator: Some(Communicator { name: "world".into(), members: vec![0, 1, 2] }),
             peer: Peer::None,
             tag: Tag::None,
             collective: Some(wait),
+            host_collective: None,
         })
     }
 

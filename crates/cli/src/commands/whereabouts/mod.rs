@@ -7,5 +7,5 @@ mod stack_record;
 mod stack_text;
 mod text;
 
-pub use arguments::WhereArguments;
-pub use command::whereabouts;
+pub use arguments::{RespondArguments, WhereArguments};
+pub use command::{respond, whereabouts};

@@ -1,8 +1,8 @@
 //! What `evenkeel where --json` prints.
 
 use super::stack_record::StacksRecord;
-use crate::jobs::discovery::Job;
 use crate::jobs::findings::{Finding, FindingKind};
+use crate::jobs::machines::{LeftOut, WholeJob};
 use crate::jobs::observation::{Observation, RankView, Standing};
 use crate::jobs::rank::{Call, Peer, Tag};
 use crate::jobs::stacks::TakenStacks;
@@ -13,9 +13,13 @@ use serde::Serialize;
 pub struct JobStanding<'a> {
     /// The launcher.
     job: u32,
-    library: Option<String>,
-    program: String,
+    library: Option<&'a str>,
+    program: &'a str,
     ranks_in_all: usize,
+    /// The machines that were looked at.
+    hosts: &'a [String],
+    /// Those that could not be.
+    left_out: Vec<LeftOutRecord<'a>>,
     /// A deadlock is proved.
     deadlock: bool,
     findings: &'a [Finding],
@@ -25,10 +29,18 @@ pub struct JobStanding<'a> {
     stacks: Option<StacksRecord<'a>>,
 }
 
+/// A machine that could not be looked at.
+#[derive(Serialize)]
+struct LeftOutRecord<'a> {
+    host: &'a str,
+    why: &'a str,
+}
+
 /// A rank, as it was looked at.
 #[derive(Serialize)]
 struct RankStanding<'a> {
     rank: u32,
+    host: &'a str,
     pid: Option<u32>,
     /// `waiting` (in one call all the time), `going-on`, `outside`, `finished` or `exited`.
     standing: &'static str,
@@ -65,25 +77,31 @@ struct CallStanding<'a> {
 impl<'a> JobStanding<'a> {
     /// Takes together what was seen and found.
     pub fn new(
-        job: &Job,
+        job: &'a WholeJob,
         seen: &'a Observation,
         findings: &'a [Finding],
         taken: Option<&'a TakenStacks>,
     ) -> JobStanding<'a> {
         JobStanding {
-            job: job.id,
-            library: job.library(),
-            program: job.program(),
+            job: job.head.id,
+            library: job.head.library.as_deref(),
+            program: &job.head.program,
             ranks_in_all: seen.ranks_in_all,
+            hosts: &seen.hosts,
+            left_out: job.left_out().iter().map(left_out).collect(),
             deadlock: findings.iter().any(|finding| finding.kind == FindingKind::Deadlock),
             findings,
-            ranks: seen.ranks.iter().map(rank).collect(),
+            ranks: seen.ranks.iter().map(|view| rank(seen, view)).collect(),
             stacks: taken.map(StacksRecord::new),
         }
     }
 }
 
-fn rank(view: &RankView) -> RankStanding<'_> {
+fn left_out(machine: &LeftOut) -> LeftOutRecord<'_> {
+    LeftOutRecord { host: &machine.host, why: &machine.why }
+}
+
+fn rank<'a>(seen: &'a Observation, view: &'a RankView) -> RankStanding<'a> {
     let (standing, call) = match &view.standing {
         Standing::Exited { finished: true } => ("finished", None),
         Standing::Exited { finished: false } => ("exited", None),
@@ -93,6 +111,7 @@ fn rank(view: &RankView) -> RankStanding<'_> {
     };
     RankStanding {
         rank: view.rank,
+        host: &seen.hosts[view.host],
         pid: view.pid,
         standing,
         process: view.activity.word(),

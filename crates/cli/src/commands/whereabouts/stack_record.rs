@@ -18,6 +18,8 @@ pub struct StacksRecord<'a> {
 #[derive(Serialize)]
 struct RankRecord<'a> {
     rank: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    host: Option<&'a str>,
     pid: u32,
     /// Why there are none, as the end of a sentence.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -66,6 +68,7 @@ fn rank(stack: &RankStack) -> RankRecord<'_> {
     let taken = stack.stacks.as_ref();
     RankRecord {
         rank: stack.rank,
+        host: stack.host.as_deref(),
         pid: stack.pid,
         left_out_because: taken.err().map(ToString::to_string),
         python_problem: taken.ok().and_then(|taken| taken.python_problem.as_deref()),

@@ -41,7 +41,8 @@ pub fn add(page: &mut Page, taken: &TakenStacks) {
             page.blank();
             page.hanging(&format!(
                 "The call stack of rank {} (process {}) is left out: {error}.",
-                rank.rank, rank.pid
+                rank.rank,
+                place(rank)
             ));
         }
     }
@@ -73,9 +74,14 @@ fn is_equal(one: &ProcessStacks, other: &ProcessStacks) -> bool {
     shown(one) == shown(other) && one.python_problem == other.python_problem
 }
 
+/// `20625`, `20625 on host2`.
+fn place(rank: &RankStack) -> String {
+    rank.host.as_ref().map_or(rank.pid.to_string(), |host| format!("{} on {host}", rank.pid))
+}
+
 fn subject(ranks: &[&RankStack]) -> String {
     match ranks {
-        [one] => format!("Rank {} (process {})", one.rank, one.pid),
+        [one] => format!("Rank {} (process {})", one.rank, place(one)),
         some => format!("Ranks {}", rank_ranges(&some.iter().map(|rank| rank.rank).collect::<Vec<_>>())),
     }
 }
@@ -145,7 +151,7 @@ mod tests {
         let stood_still = Duration::from_micros(u64::from(rank));
         let thread = ThreadStack { tid: rank, frames, is_complete: true, stood_still };
         let stacks = ProcessStacks { threads: vec![thread], ..ProcessStacks::default() };
-        RankStack { rank, pid: 100 + rank, stacks: Ok(stacks) }
+        RankStack { rank, host: None, pid: 100 + rank, stacks: Ok(stacks) }
     }
 
     fn text(ranks: Vec<RankStack>) -> String {
@@ -172,10 +178,10 @@ mod tests {
     #[test]
     fn what_is_forbidden_is_said() {
         let error = StackError::Yama { scope: 2 };
-        let said = text(vec![RankStack { rank: 5, pid: 105, stacks: Err(error) }]);
+        let said = text(vec![RankStack { rank: 5, host: Some("far".into()), pid: 105, stacks: Err(error) }]);
         let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(
-            said.starts_with("The call stack of rank 5 (process 105) is left out: the kernel's Yama"),
+            said.starts_with("The call stack of rank 5 (process 105 on far) is left out: the kernel's Yama"),
             "{said}"
         );
     }

@@ -1,8 +1,8 @@
 //! What `evenkeel where` prints for people.
 
 use super::stack_text;
-use crate::jobs::discovery::Job;
 use crate::jobs::findings::Finding;
+use crate::jobs::machines::WholeJob;
 use crate::jobs::observation::{Observation, RankView, Standing};
 use crate::jobs::rank::{Call, Peer, Tag};
 use crate::jobs::stacks::TakenStacks;
@@ -13,8 +13,9 @@ use evenkeel_text::units::{duration, plain, plural};
 /// The longest command line that is shown.
 const PROGRAM_LENGTH: usize = 60;
 
-const COLUMNS: [Column; 7] = [
+const COLUMNS: [Column; 8] = [
     Column { group: "", head: "rank", dispensable: 0 },
+    Column { group: "", head: "host", dispensable: 1 },
     Column { group: "", head: "process", dispensable: 3 },
     Column { group: "", head: "in", dispensable: 0 },
     Column { group: "", head: "communicator", dispensable: 2 },
@@ -25,7 +26,7 @@ const COLUMNS: [Column; 7] = [
 
 /// The job, a row for each rank, and the findings.
 pub fn text(
-    job: &Job,
+    job: &WholeJob,
     seen: &Observation,
     found: &[Finding],
     taken: Option<&TakenStacks>,
@@ -33,14 +34,15 @@ pub fn text(
 ) -> String {
     let mut page = Page::new(width);
     page.paragraph(&format!(
-        "Job {}: {}, {}: {}",
-        job.id,
+        "Job {}: {}{}, {}: {}",
+        job.head.id,
         plural(seen.ranks_in_all as u64, "rank", "ranks"),
-        job.library().unwrap_or("an unknown MPI library".into()),
-        plain(&job.program(), PROGRAM_LENGTH)
+        on_hosts(job.head.hosts.len()),
+        job.head.library.as_deref().unwrap_or("an unknown MPI library"),
+        plain(&job.head.program, PROGRAM_LENGTH)
     ));
     page.blank();
-    page.table(&COLUMNS, &seen.ranks.iter().map(row).collect::<Vec<_>>());
+    page.table(&columns(seen), &seen.ranks.iter().map(|view| row(seen, view)).collect::<Vec<_>>());
     page.blank();
     for finding in found {
         page.hanging(&finding.sentence);
@@ -48,8 +50,13 @@ pub fn text(
     if found.is_empty() {
         page.paragraph(calm(seen));
     }
-    if !seen.is_whole() {
-        page.paragraph("The other ranks are on other machines: run `evenkeel where` there, too.");
+    for machine in job.left_out() {
+        page.hanging(&format!("Ranks on {} are left out: {}.", machine.host, machine.why));
+    }
+    if !job.left_out().is_empty() {
+        page.paragraph("`evenkeel where` there shows them. --remote-shell names another way to a machine.");
+    } else if !seen.is_whole() {
+        page.paragraph("The other ranks are on other machines: name them with --hosts.");
     }
     if let Some(taken) = taken {
         stack_text::add(&mut page, taken);
@@ -66,34 +73,40 @@ fn calm(seen: &Observation) -> &'static str {
     }
 }
 
-fn row(view: &RankView) -> Vec<String> {
-    let outside = || format!("outside MPI: {}", view.activity.words().replace('`', ""));
+fn on_hosts(hosts: usize) -> String {
+    if hosts > 1 { format!(" on {hosts} hosts") } else { String::new() }
+}
+
+/// Hosts are shown if there are several.
+fn columns(seen: &Observation) -> Vec<Column> {
+    COLUMNS.into_iter().filter(|column| column.head != "host" || seen.hosts.len() > 1).collect()
+}
+
+fn row(seen: &Observation, view: &RankView) -> Vec<String> {
+    let mut row = vec![view.rank.to_string()];
+    if seen.hosts.len() > 1 {
+        row.push(seen.hosts[view.host].clone());
+    }
+    row.push(view.pid.map_or("-".into(), |pid| pid.to_string()));
+    row.extend(what(view));
+    row
+}
+
+/// The columns behind the process.
+fn what(view: &RankView) -> [String; 5] {
+    let short = |what: String| [what, String::new(), String::new(), String::new(), String::new()];
     let (call, since) = match &view.standing {
-        Standing::Exited { finished: true } => return short(view, "finished".into()),
-        Standing::Exited { finished: false } => return short(view, "exited without MPI_Finalize".into()),
-        Standing::Outside | Standing::GoingOn(None) => return short(view, outside()),
+        Standing::Exited { finished: true } => return short("finished".into()),
+        Standing::Exited { finished: false } => return short("exited without MPI_Finalize".into()),
+        Standing::Outside | Standing::GoingOn(None) => {
+            return short(format!("outside MPI: {}", view.activity.words().replace('`', "")));
+        }
         Standing::Waiting(call) => (call, "> 100 ms"),
         Standing::GoingOn(Some(call)) => (call, "goes on"),
     };
     let seconds = call.collective.as_ref().map(|wait| duration((wait.seconds * 1e9) as u64));
-    vec![
-        view.rank.to_string(),
-        process(view),
-        call.name.clone(),
-        communicator(call),
-        peer(call),
-        tag(call),
-        seconds.filter(|_| since != "goes on").unwrap_or(since.into()),
-    ]
-}
-
-fn short(view: &RankView, what: String) -> Vec<String> {
-    let empty = String::new;
-    vec![view.rank.to_string(), process(view), what, empty(), empty(), empty(), empty()]
-}
-
-fn process(view: &RankView) -> String {
-    view.pid.map_or("-".into(), |pid| pid.to_string())
+    let since = seconds.filter(|_| since != "goes on").unwrap_or(since.into());
+    [call.name.clone(), communicator(call), peer(call), tag(call), since]
 }
 
 fn communicator(call: &Call) -> String {

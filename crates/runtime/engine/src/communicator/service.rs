@@ -56,6 +56,11 @@ impl NodeService {
         NodeService { part, barrier, companion: OnceLock::new(), duplicates: AtomicU64::new(0) }
     }
 
+    /// The offset in the segment of the block for blocking operations.
+    pub fn block_offset(&self) -> u64 {
+        self.part.shared.block.offset() as u64
+    }
+
     /// The part for nonblocking operations, made now if this is the first use. If the segment has no room
     /// for it, all members get `None`.
     pub fn companion(&self) -> Option<&Arc<Companion>> {

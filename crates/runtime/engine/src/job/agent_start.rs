@@ -14,6 +14,7 @@ use super::agent_process::{AgentStartError, duplicate, pipe, program, read_all, 
 use super::direct_link::DirectLink;
 use super::neighbour::Neighbour;
 use super::node::Node;
+use super::nodes::JobNodes;
 use super::process_info::{AGENTS, DIRECT, ProcessInfo, TRIES};
 use crate::record::notes::Notes;
 use crate::wait::settings::WaitSettings;
@@ -39,9 +40,7 @@ const HAS_DATAGRAMS: u8 = 2;
 
 /// The start of the agents of a job, between its steps.
 pub struct AgentStart {
-    node_of: Vec<u32>,
-    /// The first rank of each node.
-    leaders: Vec<usize>,
+    nodes: JobNodes,
     me: usize,
     /// The token of this node's segment.
     token: u64,
@@ -57,33 +56,25 @@ pub struct AgentStart {
 }
 
 impl AgentStart {
-    /// Finds the job's nodes. Returns `None` unless there are several nodes and every rank wants agents.
-    /// All ranks must have joined their nodes' segments.
-    pub(super) fn prepare(processes: &[ProcessInfo], me: usize, segment: &Segment) -> Option<AgentStart> {
-        if !processes.iter().all(|process| process.flags & AGENTS != 0) {
+    /// Returns `None` unless there are several nodes and every rank wants agents. All ranks must have joined
+    /// their nodes' segments.
+    pub(super) fn prepare(
+        processes: &[ProcessInfo],
+        nodes: &JobNodes,
+        me: usize,
+        segment: &Segment,
+    ) -> Option<AgentStart> {
+        if nodes.count() < 2 || !processes.iter().all(|process| process.flags & AGENTS != 0) {
             return None;
         }
-        let mut leaders: Vec<usize> = Vec::new();
-        let mut node_of: Vec<u32> = Vec::new();
-        for (rank, process) in processes.iter().enumerate() {
-            let known = leaders.iter().position(|leader| processes[*leader].shares_node_with(process));
-            if known.is_none() {
-                leaders.push(rank);
-            }
-            node_of.push(known.unwrap_or(leaders.len() - 1) as u32);
-        }
-        if leaders.len() < 2 {
-            return None;
-        }
-        let leader = leaders[node_of[me] as usize];
+        let leader = nodes.leaders[nodes.node_of[me] as usize];
         let segment = segment.descriptor().filter(|_| leader == me).and_then(|fd| duplicate(fd).ok());
         let token = processes[leader].token;
         let pids = processes.iter().map(|process| process.pid).collect();
-        let wants_direct = leaders.len() <= MAX_NODES && processes.iter().all(|p| p.flags & DIRECT != 0);
+        let wants_direct = nodes.count() <= MAX_NODES && processes.iter().all(|p| p.flags & DIRECT != 0);
         let tries = processes.iter().all(|p| p.flags & TRIES != 0);
         Some(AgentStart {
-            node_of,
-            leaders,
+            nodes: nodes.clone(),
             me,
             token,
             pids,
@@ -97,19 +88,14 @@ impl AgentStart {
 
     /// How many nodes the job has. The same on all ranks.
     pub fn node_count(&self) -> usize {
-        self.leaders.len()
-    }
-
-    /// Returns whether a rank is the first one of its node, and so starts the agent.
-    pub fn is_leader(&self, rank: usize) -> bool {
-        self.leaders.contains(&rank)
+        self.nodes.count()
     }
 
     /// If this is the node's first rank: starts the node's agent and fills in its info. Zeros mean that
     /// there is no agent here.
     pub fn start(&mut self, info: &mut [u8; AGENT_INFO_BYTES], notes: &Notes) {
         info.fill(0);
-        if !self.is_leader(self.me) {
+        if !self.nodes.is_leader(self.me) {
             return;
         }
         match self.launch() {
@@ -136,7 +122,7 @@ impl AgentStart {
         }
         let agent = postcard::from_bytes(&told).map_err(|_| AgentStartError::NoAnswer)?;
         // The first node's first rank makes the secret; the exchange of the infos spreads it.
-        let makes_secret = self.leaders[0] == self.me;
+        let makes_secret = self.nodes.leaders[0] == self.me;
         let secret =
             makes_secret.then(evenkeel_secret::random).transpose().map_err(AgentStartError::NoSecret)?;
         let bytes = postcard::to_allocvec(&LeaderInfo { agent, secret }).expect("it is plain data");
@@ -156,7 +142,7 @@ impl AgentStart {
         };
         let Some(secret) = infos[0].secret else { return 0 };
         let infos: Vec<AgentInfo> = infos.into_iter().map(|info| info.agent).collect();
-        let number = self.node_of[self.me];
+        let number = self.nodes.node_of[self.me];
         let mine = &infos[number as usize];
         let path = match &self.pipe {
             Some(own) => format!("/proc/self/fd/{}", own.as_raw_fd()),
@@ -168,12 +154,12 @@ impl AgentStart {
         let agent = Neighbour::new(usize::MAX, mine.pid);
         let share_cores = share_cores(&infos);
         let nodes = infos.len();
-        let mut link = AgentLink::new(self.node_of.clone(), hosts, share_cores, agent, pipe);
+        let mut link = AgentLink::new(self.nodes.node_of.clone(), hosts, share_cores, agent, pipe);
         link.tries = self.tries;
-        if self.is_leader(self.me) {
+        if self.nodes.is_leader(self.me) {
             let here =
                 node.neighbours.iter().map(|n| (n.world_rank as u32, self.pids[n.world_rank])).collect();
-            let ranks = self.node_of.len() as u32;
+            let ranks = self.nodes.node_of.len() as u32;
             link.send(&AgentCommand::SetUp(NodeSetup {
                 token: self.token,
                 secret,
@@ -184,9 +170,9 @@ impl AgentStart {
                 datagrams: self.wants_direct,
             }));
         }
-        let is_leader = self.is_leader(self.me);
+        let is_leader = self.nodes.is_leader(self.me);
         if self.wants_direct {
-            let ranks = if share_cores { self.node_of.len() } else { node.waiting.ranks };
+            let ranks = if share_cores { self.nodes.node_of.len() } else { node.waiting.ranks };
             // Several threads of a rank may wait, or compute, on one core.
             let waiting = WaitSettings { ranks, needs_this_core: node.threaded, ..node.waiting };
             link.direct = DirectLink::open(&node.segment, secret, number, nodes, waiting);

@@ -11,6 +11,7 @@ use super::liveness;
 use super::members::NodeMembers;
 use super::neighbour::Neighbour;
 use super::node::{Node, NodeFacts, room_for_blocks};
+use super::nodes::JobNodes;
 use super::process_info::{
     AGENTS, DIRECT, ENABLED, FENCES, ProcessInfo, READS, STRICT, THREADED, TRIES, boot_id, namespaces,
 };
@@ -50,6 +51,7 @@ pub struct Bootstrap {
     joined: Option<Segment>,
     /// All processes of the job, in the order of `MPI_COMM_WORLD`.
     processes: Vec<ProcessInfo>,
+    nodes: JobNodes,
     me: usize,
     threaded: bool,
     table: Result<Option<ActiveTable>, TableError>,
@@ -64,6 +66,8 @@ pub struct Agreed {
     pub node: Option<Node>,
     /// The start of the agents, if the job uses agents.
     pub agents: Option<AgentStart>,
+    /// The job's nodes.
+    pub nodes: JobNodes,
 }
 
 impl Bootstrap {
@@ -89,7 +93,18 @@ impl Bootstrap {
             info.cores[core / 64] |= 1 << (core % 64);
         }
         let offered = if options::OFF.is_on() { None } else { offer_segment(&mut info, notes) };
-        Bootstrap { info, offered, joined: None, processes: Vec::new(), me: 0, threaded, table, clock, probe }
+        Bootstrap {
+            info,
+            offered,
+            joined: None,
+            processes: Vec::new(),
+            nodes: JobNodes::default(),
+            me: 0,
+            threaded,
+            table,
+            clock,
+            probe,
+        }
     }
 
     /// The description of this process for the others.
@@ -109,6 +124,7 @@ impl Bootstrap {
     /// Opens the segment of the lowest rank on this node, and returns this process's answer for the others.
     pub fn join(&mut self, processes: &[ProcessInfo], me: usize, notes: &Notes) -> u8 {
         self.processes = processes.to_vec();
+        self.nodes = JobNodes::of(processes);
         self.me = me;
         if !self.is_enabled() || !self.is_one_version(notes) {
             return 0;
@@ -187,17 +203,19 @@ impl Bootstrap {
     /// Makes the node from all processes' answers to [`Bootstrap::join`]. `library` is the name of the host
     /// library.
     pub fn agree(mut self, answers: &[u8], library: &'static str, notes: &Notes) -> Agreed {
-        let Some(mut segment) = self.joined.take() else { return Agreed { node: None, agents: None } };
+        let nodes = std::mem::take(&mut self.nodes);
+        let Some(mut segment) = self.joined.take() else { return Agreed { node: None, agents: None, nodes } };
         let has_joined = |rank: &usize| answers[*rank] & HAS_SEGMENT != 0;
         let here: Vec<usize> = (0..self.processes.len())
             .filter(|rank| self.is_on_this_node(&self.processes[*rank]) && has_joined(rank))
             .take(MAX_PROCESSES - 1) // the last entry is the agent's
             .collect();
         let all_joined = (0..self.processes.len()).all(|rank| has_joined(&rank));
-        let agents = all_joined.then(|| AgentStart::prepare(&self.processes, self.me, &segment)).flatten();
+        let agents =
+            all_joined.then(|| AgentStart::prepare(&self.processes, &nodes, self.me, &segment)).flatten();
         segment.close_file();
         let node = here.contains(&self.me).then(|| self.node(segment, &here, answers, library, notes));
-        Agreed { node, agents }
+        Agreed { node, agents, nodes }
     }
 
     /// The node with the ranks `here`, which include this one.
@@ -221,7 +239,7 @@ impl Bootstrap {
             rank: self.me as u32,
             library: (library.as_ptr() as u64, library.len() as u64),
             tick_scale: self.clock.tick_scale(),
-            communicators: 0,
+            inspection: 0,
         };
         identity::introduce(&segment, local_rank, ranks, &identity);
         NodeStatus::new(&segment).set_joined(local_rank);

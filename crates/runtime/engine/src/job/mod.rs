@@ -19,4 +19,5 @@ pub mod liveness;
 mod members;
 pub mod neighbour;
 pub mod node;
+pub mod nodes;
 pub mod process_info;

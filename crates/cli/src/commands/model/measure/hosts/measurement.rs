@@ -4,7 +4,7 @@ use super::super::pass_times::PassTimes;
 use super::super::samples::{REDRAW_SEED, SampleTable, Timed, numbers_of_peers};
 use super::node_pass::{NodePass, NodeScenario, SIGNALS_PER_CREDIT};
 use super::remote_nodes::RemoteNodes;
-use super::start_command::{StartCommand, variables_passed_on};
+use super::start::{Start, variables_passed_on};
 use crate::commands::model::arguments::{FittedModel, MeasureArguments};
 use crate::errors::MeasurementError;
 use crate::machine::system;
@@ -38,7 +38,7 @@ pub fn measure(arguments: &MeasureArguments) -> Result<MeasuredParameters, Measu
     check(hosts, arguments.model)?;
     let started = SystemTime::now();
     let passed_on = variables_passed_on();
-    let mut nodes = RemoteNodes::start(hosts, &StartCommand::new(arguments, &passed_on)?)?;
+    let mut nodes = RemoteNodes::start(hosts, &Start::new(arguments, &passed_on)?)?;
     let samples = samples(&mut nodes, arguments)?;
     let first = &nodes.introductions[0];
     let conditions = Conditions {

@@ -4,9 +4,9 @@
 use super::super::pass_times::PassTimes;
 use super::introduction::{NodeIntroduction, NodeReady, NodeSetup};
 use super::node_pass::{NodePass, NodePassError, PATIENCE};
-use super::remote_node::{ENDING, RemoteNode};
-use super::start_command::StartCommand;
+use super::start::Start;
 use crate::errors::MeasurementError;
+use crate::hosts::host_process::{self, HostProcess, NotStarted};
 use crate::machine::worker::{self, WorkerOutput};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
@@ -18,7 +18,7 @@ const START: Duration = Duration::from_secs(30);
 
 /// All nodes. They end with it.
 pub struct RemoteNodes {
-    nodes: Vec<RemoteNode>,
+    nodes: Vec<HostProcess>,
     output: Receiver<(usize, WorkerOutput)>,
     /// In the order of hosts.
     pub introductions: Vec<NodeIntroduction>,
@@ -30,7 +30,7 @@ pub struct RemoteNodes {
 
 impl RemoteNodes {
     /// Starts a process on each host, and makes them known to each other.
-    pub fn start(hosts: &[String], command: &StartCommand) -> Result<RemoteNodes, MeasurementError> {
+    pub fn start(hosts: &[String], start: &Start) -> Result<RemoteNodes, MeasurementError> {
         let (sender, output) = channel();
         let mut all = RemoteNodes {
             nodes: Vec::new(),
@@ -40,7 +40,12 @@ impl RemoteNodes {
             unpinned: None,
         };
         for (node, host) in hosts.iter().enumerate() {
-            all.nodes.push(RemoteNode::start(node, host, command, sender.clone())?);
+            let process = HostProcess::start(node, host, &start.shell, &start.words, sender.clone());
+            all.nodes.push(process.map_err(|NotStarted { why, line }| MeasurementError::HostNotStarted {
+                host: host.clone(),
+                why,
+                line,
+            })?);
         }
         all.introductions = all.line_of_each::<NodeIntroduction>()?;
         all.check_versions()?;
@@ -70,9 +75,10 @@ impl RemoteNodes {
         let outcome: Result<PassTimes, NodePassError> = self.parse(0, &line)?;
         outcome.map_err(|error| match error {
             NodePassError::Silent(nodes) => self.silent(&nodes),
-            NodePassError::WrongContent(node) => {
-                self.nodes[node].lost("what it got, or what came from it, was not what had been sent".into())
-            }
+            NodePassError::WrongContent(node) => lost(
+                &self.nodes[node],
+                "what it got, or what came from it, was not what had been sent".into(),
+            ),
             NodePassError::Lost(node, why) => {
                 self.ended(node, &format!("the network gave up the connection to it ({why})"))
             }
@@ -85,7 +91,7 @@ impl RemoteNodes {
             let theirs = &introduction.version;
             if theirs != ours {
                 let why = format!("evenkeel {theirs} is installed there, and this is {ours}");
-                return Err(node.not_started(why));
+                return Err(not_started(node, why));
             }
         }
         Ok(())
@@ -99,7 +105,7 @@ impl RemoteNodes {
             let left = until.saturating_duration_since(Instant::now());
             let silent = |all: &mut RemoteNodes| {
                 let why = format!("nothing was heard from there within {} s", START.as_secs());
-                all.nodes[missing].not_started(why)
+                not_started(&all.nodes[missing], why)
             };
             let (node, line) = self.next_line(left, silent)?;
             answers[node] = Some(self.parse(node, &line)?);
@@ -124,7 +130,10 @@ impl RemoteNodes {
         // The text of a login script would come first.
         serde_json::from_str(line).map_err(|_| {
             let start: String = line.chars().take(80).collect();
-            self.nodes[node].not_started(format!("instead of its process something else answered: `{start}`"))
+            not_started(
+                &self.nodes[node],
+                format!("instead of its process something else answered: `{start}`"),
+            )
         })
     }
 
@@ -141,14 +150,14 @@ impl RemoteNodes {
         let had_begun = !self.introductions.is_empty();
         let node = &mut self.nodes[node];
         let why = node.end().unwrap_or_else(|| noticed.to_string());
-        if had_begun { node.lost(why) } else { node.not_started(why) }
+        if had_begun { lost(node, why) } else { not_started(node, why) }
     }
 
     /// The error for nodes that do not answer: one of them may have ended.
     fn silent(&mut self, nodes: &[usize]) -> MeasurementError {
         for node in nodes {
             if let Some(why) = self.nodes[*node].end() {
-                return self.nodes[*node].lost(why);
+                return lost(&self.nodes[*node], why);
             }
         }
         let hosts: Vec<&str> = nodes.iter().map(|node| self.nodes[*node].host.as_str()).collect();
@@ -161,18 +170,18 @@ impl RemoteNodes {
 
 impl Drop for RemoteNodes {
     fn drop(&mut self) {
-        for node in &mut self.nodes {
-            drop(node.process.stdin.take()); // ends their measurement
-        }
-        let until = Instant::now() + ENDING;
-        for node in &mut self.nodes {
-            while matches!(node.process.try_wait(), Ok(None)) && Instant::now() < until {
-                std::thread::sleep(Duration::from_millis(5));
-            }
-            let _ = node.process.kill();
-            let _ = node.process.wait();
-        }
+        host_process::end_all(&mut self.nodes); // ends their measurement
     }
+}
+
+/// The error for a process that has not begun to work.
+fn not_started(node: &HostProcess, why: String) -> MeasurementError {
+    MeasurementError::HostNotStarted { host: node.host.clone(), why, line: node.line.clone() }
+}
+
+/// The error for a process that was at work.
+fn lost(node: &HostProcess, why: String) -> MeasurementError {
+    MeasurementError::HostLost { host: node.host.clone(), why }
 }
 
 /// Two names of one host would measure memory, not a network.
@@ -216,6 +225,7 @@ fn have_too_few_cores(introductions: &[NodeIntroduction]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::hosts::remote_shell::RemoteShell;
 
     fn introduction(host: &str, boot: &str, usable_cores: &[usize]) -> NodeIntroduction {
         NodeIntroduction {
@@ -249,10 +259,8 @@ mod tests {
 
     #[test]
     fn a_host_that_cannot_be_reached_is_named_with_what_the_shell_said() {
-        let command = StartCommand {
-            shell: ["sh", "-c", "echo no route to $0 >&2; exit 255"].map(String::from).to_vec(),
-            words: vec!["x".into()],
-        };
+        let shell = RemoteShell::parse("sh -c 'echo no route to $0 >&2; exit 255'").unwrap();
+        let command = Start { shell, words: vec!["x".into()] };
         let hosts = ["far.example".into(), "b.example".into()];
         let error = RemoteNodes::start(&hosts, &command).err().unwrap().to_string();
         assert!(error.contains("host far.example") || error.contains("host b.example"), "{error}");

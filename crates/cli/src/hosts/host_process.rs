@@ -1,7 +1,6 @@
-//! One node's process, started through a remote shell: its output, its errors, and its end.
+//! A process on a host: its output, its errors, and its end.
 
-use super::start_command::StartCommand;
-use crate::errors::MeasurementError;
+use super::remote_shell::RemoteShell;
 use crate::machine::worker::{self, WorkerOutput};
 use std::io::Read;
 use std::process::{Child, ChildStderr, Command, Stdio};
@@ -11,32 +10,42 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 /// How long the end of a process is waited for, when something else shows that it is lost, and at the end.
-pub const ENDING: Duration = Duration::from_millis(1500);
+const ENDING: Duration = Duration::from_millis(1500);
 /// So many bytes of what a process writes to standard error are kept.
 const KEPT_BYTES: usize = 2000;
 
-/// The process of a host.
-pub struct RemoteNode {
+/// The process could not be started.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NotStarted {
+    /// Why.
+    pub why: String,
+    /// The command line.
+    pub line: String,
+}
+
+/// The process of a host. It is killed with this value.
+pub struct HostProcess {
     /// The host's name, as given.
     pub host: String,
     /// The process, which is that of the remote shell.
     pub process: Child,
     /// The command that has started it.
-    line: String,
+    pub line: String,
     errors: Arc<Mutex<Vec<u8>>>,
     /// Ends when the process has closed its standard error.
     listener: JoinHandle<()>,
 }
 
-impl RemoteNode {
-    /// Starts the process; its output goes to a channel.
+impl HostProcess {
+    /// Starts `words` on a host. Its output goes to a channel, with a number.
     pub fn start(
-        node: usize,
+        number: usize,
         host: &str,
-        command: &StartCommand,
+        shell: &RemoteShell,
+        words: &[String],
         output: Sender<(usize, WorkerOutput)>,
-    ) -> Result<RemoteNode, MeasurementError> {
-        let words = command.line(host);
+    ) -> Result<HostProcess, NotStarted> {
+        let words = shell.line(host, words);
         let line = shell_words::join(&words);
         let mut process = Command::new(&words[0])
             .args(&words[1..])
@@ -44,15 +53,14 @@ impl RemoteNode {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
-            .map_err(|e| MeasurementError::HostNotStarted {
-                host: host.into(),
+            .map_err(|e| NotStarted {
                 why: format!("`{}` cannot be run ({e})", words[0]),
                 line: line.clone(),
             })?;
-        worker::forward_output(node, &mut process, output);
+        worker::forward_output(number, &mut process, output);
         let errors = Arc::new(Mutex::new(Vec::new()));
         let listener = keep_errors(process.stderr.take().expect("it is a pipe"), Arc::clone(&errors));
-        Ok(RemoteNode { host: host.into(), process, line, errors, listener })
+        Ok(HostProcess { host: host.into(), process, line, errors, listener })
     }
 
     /// How the process has ended, if it has, or ends now, and the last line that it wrote to standard error.
@@ -74,15 +82,26 @@ impl RemoteNode {
         let last = last.map_or_else(String::new, |line| format!(", and said: {line}"));
         Some(format!("its process has ended ({status}){last}"))
     }
+}
 
-    /// The error for a process that has not begun to work.
-    pub fn not_started(&self, why: String) -> MeasurementError {
-        MeasurementError::HostNotStarted { host: self.host.clone(), why, line: self.line.clone() }
+impl Drop for HostProcess {
+    fn drop(&mut self) {
+        // It may have ended.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
     }
+}
 
-    /// The error for a process that was at work.
-    pub fn lost(&self, why: String) -> MeasurementError {
-        MeasurementError::HostLost { host: self.host.clone(), why }
+/// Ends processes that end when their input does, within [`ENDING`].
+pub fn end_all(processes: &mut [HostProcess]) {
+    for process in &mut *processes {
+        drop(process.process.stdin.take());
+    }
+    let until = Instant::now() + ENDING;
+    for HostProcess { process, .. } in processes {
+        while matches!(process.try_wait(), Ok(None)) && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(5));
+        }
     }
 }
 

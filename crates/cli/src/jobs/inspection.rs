@@ -1,0 +1,190 @@
+//! What the front end of a rank tells those who look at it: `ek_inspection` in `shims/include/evenkeel.h`.
+
+use super::rank::{Communicator, text};
+use evenkeel_segment::foreign::{read_bytes, read_words};
+use serde::{Deserialize, Serialize};
+use std::collections::hash_map::DefaultHasher;
+use std::hash::{Hash, Hasher};
+
+/// Words of an `ek_inspection`.
+const WORDS: usize = 17;
+/// Bytes of the name of a host, and of a communicator.
+const HOST_NAME_BYTES: usize = 65;
+const COMMUNICATOR_NAME_BYTES: usize = 32;
+/// The most entries of the table of communicators, and the most nodes, that are believed.
+const MOST_PLACES: u64 = 1 << 16;
+const MOST_NODES: u64 = 1 << 20;
+
+/// What a rank's front end tells. Addresses are the rank's; `…_at` are offsets in an entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Inspection {
+    table: u64,
+    places: u64,
+    world: u64,
+    handle_at: u64,
+    size_at: u64,
+    members_at: u64,
+    name_at: u64,
+    block_at: u64,
+    host_collectives_at: u64,
+    world_entry: u64,
+    count: u64,
+    /// MPI_ANY_SOURCE.
+    pub any_source: i32,
+    /// MPI_ANY_TAG.
+    pub any_tag: i32,
+    /// MPI_PROC_NULL.
+    pub proc_null: i32,
+    /// Where it is told which threads the MPI library has made.
+    pub host_threads: u64,
+    /// Tells the job from others, on all its nodes.
+    pub job: u64,
+    node_count: u64,
+    host_names: u64,
+}
+
+/// What a rank knows of a communicator.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// It is MPI_COMM_WORLD.
+    is_world: bool,
+    /// Its name and members.
+    pub communicator: Communicator,
+    /// How many blocking collectives on it the rank has left to the MPI library.
+    called: u64,
+}
+
+impl Entry {
+    /// See [`HostCollectives`].
+    pub fn host_collectives(&self) -> HostCollectives {
+        let mut hasher = DefaultHasher::new(); // the same in all processes of one version
+        self.communicator.members.hash(&mut hasher);
+        let of = if self.is_world { WORLD } else { hasher.finish() };
+        HostCollectives { of, called: self.called }
+    }
+}
+
+/// Stands for MPI_COMM_WORLD in [`HostCollectives`].
+const WORLD: u64 = 0;
+
+/// How many blocking collectives of a communicator a rank has left to the MPI library.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HostCollectives {
+    /// Tells the communicator from others, by its members.
+    pub of: u64,
+    /// The number.
+    pub called: u64,
+}
+
+impl Inspection {
+    /// Reads it in a process; None if it tells nothing.
+    pub fn read(pid: u32, address: u64) -> Option<Inspection> {
+        let mut words = [0; WORDS];
+        if address == 0 || read_words(pid, address, &mut words).is_err() {
+            return None;
+        }
+        let [table, places, world, handle_at, size_at, members_at, name_at, block_at, ..] = words;
+        let [host_collectives_at, world_entry, count, any, null, host_threads, job, node_count, host_names] =
+            words[8..].try_into().expect("nine words are left");
+        let [any_source, any_tag, proc_null] = [any as i32, (any >> 32) as i32, null as i32];
+        Some(Inspection {
+            table,
+            places,
+            world,
+            handle_at,
+            size_at,
+            members_at,
+            name_at,
+            block_at,
+            host_collectives_at,
+            world_entry,
+            count,
+            any_source,
+            any_tag,
+            proc_null,
+            host_threads,
+            job,
+            node_count,
+            host_names,
+        })
+    }
+
+    /// The hosts of the job's nodes, by their own names; none if the job has one node.
+    pub fn hosts(&self, pid: u32) -> Vec<String> {
+        let nodes = self.node_count.min(MOST_NODES) as usize;
+        let mut bytes = vec![0; nodes * HOST_NAME_BYTES];
+        if self.host_names == 0 || read_bytes(pid, self.host_names, &mut bytes).is_err() {
+            return Vec::new();
+        }
+        let name = |bytes: &[u8]| {
+            let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
+            String::from_utf8_lossy(&bytes[..end]).into_owned()
+        };
+        bytes.chunks_exact(HOST_NAME_BYTES).map(name).collect()
+    }
+
+    /// The communicator with a handle.
+    pub fn entry(&self, pid: u32, handle: u64) -> Option<Entry> {
+        self.find(pid, self.handle_at, handle)
+    }
+
+    /// The communicator whose block is at an offset of the segment.
+    pub fn entry_of_block(&self, pid: u32, block: u64) -> Option<Entry> {
+        self.find(pid, self.block_at, block)
+    }
+
+    fn find(&self, pid: u32, word_at: u64, value: u64) -> Option<Entry> {
+        let is_it = |entry: &u64| value != 0 && word(pid, entry + word_at) == Some(value);
+        self.addresses(pid)?.into_iter().find(is_it).and_then(|address| self.entry_at(pid, address))
+    }
+
+    /// The numbers of collectives that were left to the library, of MPI_COMM_WORLD and of communicators that
+    /// no other one has the members of: such could not be told apart.
+    pub fn host_collectives(&self, pid: u32) -> Vec<HostCollectives> {
+        let addresses = self.addresses(pid).unwrap_or_default();
+        // Those that are not in the table may have any members.
+        let are_all = word(pid, self.count) == Some(addresses.len() as u64);
+        let entries: Vec<Entry> =
+            addresses.into_iter().filter_map(|address| self.entry_at(pid, address)).collect();
+        let is_alone = |entry: &&Entry| {
+            let has_its_members = |other: &&Entry| other.communicator.members == entry.communicator.members;
+            entries.iter().filter(has_its_members).count() == 1
+        };
+        let others = entries.iter().filter(|entry| !entry.is_world && are_all).filter(is_alone);
+        // MPI_Finalize empties the table, but this entry stays.
+        let world = word(pid, self.world_entry + self.host_collectives_at);
+        let world = world.map(|called| HostCollectives { of: WORLD, called });
+        world.into_iter().chain(others.map(Entry::host_collectives)).collect()
+    }
+
+    /// The entries of the table, each once.
+    fn addresses(&self, pid: u32) -> Option<Vec<u64>> {
+        let mut entries = vec![0; Some(self.places).filter(|places| *places <= MOST_PLACES)? as usize];
+        read_words(pid, self.table, &mut entries).ok()?;
+        entries.retain(|entry| *entry != 0);
+        entries.sort_unstable();
+        entries.dedup();
+        Some(entries)
+    }
+
+    fn entry_at(&self, pid: u32, entry: u64) -> Option<Entry> {
+        let handle = word(pid, entry + self.handle_at).filter(|handle| *handle != 0)?;
+        let mut size = [0; 4];
+        read_bytes(pid, entry + self.size_at, &mut size).ok()?;
+        let size = usize::try_from(i32::from_ne_bytes(size)).ok()?;
+        let mut bytes = vec![0; size * 4];
+        read_bytes(pid, word(pid, entry + self.members_at)?, &mut bytes).ok()?;
+        let rank = |four: &[u8]| u32::try_from(i32::from_ne_bytes(four.try_into().ok()?)).ok();
+        let members = bytes.chunks_exact(4).map(rank).collect::<Option<Vec<u32>>>()?;
+        let is_world = handle == self.world;
+        let name =
+            if is_world { "world".into() } else { text(pid, entry + self.name_at, COMMUNICATOR_NAME_BYTES)? };
+        let called = word(pid, entry + self.host_collectives_at)?;
+        Some(Entry { is_world, communicator: Communicator { name, members }, called })
+    }
+}
+
+fn word(pid: u32, address: u64) -> Option<u64> {
+    let mut word = [0];
+    read_words(pid, address, &mut word).ok().map(|()| word[0])
+}

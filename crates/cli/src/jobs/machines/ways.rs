@@ -1,0 +1,85 @@
+//! The remote shell that leads to the other machines of a job.
+
+use crate::errors::JobError;
+use crate::hosts::remote_shell::RemoteShell;
+use crate::jobs::discovery::Job;
+use crate::jobs::process;
+
+/// The user's own choice.
+const OWN: &str = "EVENKEEL_REMOTE_SHELL";
+
+/// By which launchers are told which remote shell to use.
+const OF_LAUNCHERS: [&str; 5] = [
+    "OMPI_MCA_plm_rsh_agent",
+    "PRTE_MCA_plm_ssh_agent",
+    "PRTE_MCA_plm_rsh_agent",
+    "HYDRA_LAUNCHER_EXEC",
+    "I_MPI_HYDRA_BOOTSTRAP_EXEC",
+];
+
+/// Set in an allocation of Slurm's.
+const SLURM_JOB: &str = "SLURM_JOB_ID";
+
+/// ssh, as it never asks anything and soon gives up.
+const SSH: &str = "ssh -o BatchMode=yes -o ConnectTimeout=5";
+
+/// Where other machines are, and how they are reached.
+#[derive(Clone, Debug, Default)]
+pub struct Ways {
+    /// Hosts that the user names; none: those of the job.
+    pub hosts: Vec<String>,
+    /// The remote shell that the user names.
+    pub shell: Option<String>,
+}
+
+impl Ways {
+    /// The remote shell for a job: what the user names, by option or variable; else what the launcher of the
+    /// job was told to use; in an allocation of Slurm's srun; else ssh.
+    pub(super) fn shell(&self, job: Option<&Job>) -> Result<RemoteShell, JobError> {
+        let variables = job.and_then(Job::lowest).map(process::environment).unwrap_or_default();
+        let of_job =
+            |name: &str| variables.iter().find(|(key, _)| key == name).map(|(_, value)| value.clone());
+        self.shell_from(|name| std::env::var(name).ok().or_else(|| of_job(name)))
+    }
+
+    fn shell_from(&self, variable: impl Fn(&str) -> Option<String>) -> Result<RemoteShell, JobError> {
+        let set = |name: &str| variable(name).filter(|value| !value.is_empty());
+        let named = self.shell.clone().or_else(|| set(OWN));
+        let text = named
+            .or_else(|| OF_LAUNCHERS.into_iter().find_map(set))
+            .or_else(|| set(SLURM_JOB).map(|job| srun(&job)))
+            .unwrap_or(SSH.into());
+        RemoteShell::parse(&text).ok_or(JobError::RemoteShell { given: text })
+    }
+}
+
+/// A step beside those of the job, which take all that the allocation has.
+fn srun(job: &str) -> String {
+    format!("srun --jobid={job} --overlap --quiet --nodes=1 --ntasks=1 --nodelist=%h")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_users_choice_comes_first_then_the_launchers_then_slurms() {
+        let line = |shell: Option<&str>, set: &[(&str, &str)]| {
+            let ways = Ways { hosts: Vec::new(), shell: shell.map(String::from) };
+            let value =
+                |name: &str| set.iter().find(|(key, _)| *key == name).map(|(_, value)| value.to_string());
+            ways.shell_from(value).map(|shell| shell.line("far", &["x".to_string()]).join(" "))
+        };
+        let all = [(OWN, "own"), ("HYDRA_LAUNCHER_EXEC", "rsh -q"), (SLURM_JOB, "7")];
+        assert_eq!(line(Some("named"), &all).unwrap(), "named far x");
+        assert_eq!(line(None, &all).unwrap(), "own far x");
+        assert_eq!(line(None, &all[1..]).unwrap(), "rsh -q far x");
+        let slurm = line(None, &all[2..]).unwrap();
+        assert!(
+            slurm.starts_with("srun --jobid=7 --overlap") && slurm.ends_with("--nodelist=far x"),
+            "{slurm}"
+        );
+        assert!(line(None, &[(OWN, "")]).unwrap().starts_with("ssh -o BatchMode=yes"));
+        assert!(line(Some("'"), &[]).unwrap_err().to_string().contains("--remote-shell"));
+    }
+}

@@ -1,0 +1,309 @@
+//! All machines of a job: those of its ranks that can be reached.
+
+use super::message::{Introduction, JobHead, Looked, Request, Seen, Stacks};
+use super::other_machine::OtherMachine;
+use super::ways::Ways;
+use crate::errors::JobError;
+use crate::hosts::remote_shell::RemoteShell;
+use crate::jobs::discovery::{self, Job};
+use crate::jobs::findings::Finding;
+use crate::jobs::observation::{self, BETWEEN_LOOKS, FirstLook, Observation, Standing};
+use crate::jobs::stacks::{self, StackChoice, TakenStacks};
+use crate::machine::system;
+use std::time::Duration;
+
+/// A machine that could not be looked at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeftOut {
+    /// Its name.
+    pub host: String,
+    /// Why, without a full stop.
+    pub why: String,
+}
+
+/// A job, on all machines that can be reached.
+pub struct WholeJob {
+    /// What is said about it.
+    pub head: JobHead,
+    here: Option<Job>,
+    others: Vec<OtherMachine>,
+    left_out: Vec<LeftOut>,
+    /// Processor time of the latest observation on the machine where it took most, without this one.
+    cpu_elsewhere: Duration,
+}
+
+impl WholeJob {
+    /// The job that a person means: see [`discovery::job_named`]. If hosts are named, it may be on these
+    /// only.
+    pub fn open(wanted: Option<u32>, ways: &Ways) -> Result<WholeJob, JobError> {
+        if ways.hosts.is_empty() {
+            return WholeJob::of(discovery::job_named(wanted)?, ways);
+        }
+        let here = discovery::job_named(wanted);
+        let shell = ways.shell(here.as_ref().ok())?;
+        let me = system::host_name();
+        let hosts = ways.hosts.iter().filter(|host| **host != me).cloned().collect();
+        let (machines, left_out) = introduce(hosts, &shell);
+        let (head, here) = match here {
+            Ok(job) => (JobHead::of(&job), Some(job)),
+            Err(refusal) => (head_elsewhere(wanted, &machines, &left_out, refusal)?, None),
+        };
+        Ok(WholeJob::new(head, here, machines, left_out))
+    }
+
+    /// A job that has ranks here, with the machines of its other ranks.
+    pub fn of(job: Job, ways: &Ways) -> Result<WholeJob, JobError> {
+        let head = JobHead::of(&job);
+        let mut hosts = head.hosts.clone();
+        let me = system::host_name();
+        if let Some(at) = hosts.iter().position(|host| *host == me) {
+            hosts.remove(at);
+        }
+        if hosts.is_empty() {
+            return Ok(WholeJob::new(head, Some(job), Vec::new(), Vec::new()));
+        }
+        let (machines, left_out) = introduce(hosts, &ways.shell(Some(&job))?);
+        Ok(WholeJob::new(head, Some(job), machines, left_out))
+    }
+
+    fn new(
+        head: JobHead,
+        here: Option<Job>,
+        machines: Vec<(OtherMachine, Introduction)>,
+        mut left_out: Vec<LeftOut>,
+    ) -> WholeJob {
+        let mut others = Vec::new();
+        for (machine, told) in machines {
+            let has_it = told.jobs.iter().any(|job| job.number.is_some() && job.number == head.number);
+            if has_it {
+                others.push(machine);
+            } else {
+                let why = told.refused.into_iter().next();
+                let why = why.unwrap_or("the job has no ranks there that can be looked at".into());
+                left_out.push(LeftOut { host: machine.host, why: why.trim_end_matches('.').into() });
+            }
+        }
+        WholeJob { head, here, others, left_out, cpu_elsewhere: Duration::ZERO }
+    }
+
+    /// Machines that have not been looked at.
+    pub fn left_out(&self) -> &[LeftOut] {
+        &self.left_out
+    }
+
+    /// See the field.
+    pub fn cpu_elsewhere(&self) -> Duration {
+        self.cpu_elsewhere
+    }
+
+    /// A rank that is on this machine.
+    pub fn rank_here(&self) -> Option<u32> {
+        self.here.as_ref().and_then(Job::lowest)
+    }
+
+    /// The same job on this machine, found again: processes end, and others take their numbers.
+    pub fn renew(&mut self, job: Job) {
+        self.here = Some(job);
+    }
+
+    /// Looks at all ranks.
+    pub fn observe(&mut self) -> Observation {
+        let first = self.first_look();
+        std::thread::sleep(BETWEEN_LOOKS);
+        self.second_look(first)
+    }
+
+    /// The first look, on all machines. The second one should come [`BETWEEN_LOOKS`] later.
+    pub fn first_look(&mut self) -> Option<FirstLook> {
+        let number = self.head.number.unwrap_or_default();
+        self.each(|machine| machine.ask(&Request::FirstLook(number)));
+        let first = self.here.as_ref().map(FirstLook::take);
+        self.each(|machine| match machine.answer::<Looked>()?.is_there {
+            true => Ok(()),
+            false => Err("its ranks have ended".into()),
+        });
+        first
+    }
+
+    /// The second look, on all machines.
+    pub fn second_look(&mut self, first: Option<FirstLook>) -> Observation {
+        self.each(|machine| machine.ask(&Request::SecondLook));
+        let here = self.here.as_ref().zip(first).map(|(job, first)| observation::second_look(job, first));
+        let mut parts: Vec<(String, Observation)> =
+            here.map(|seen| (system::host_name(), seen)).into_iter().collect();
+        let mut cpu_seconds = 0.0_f64;
+        self.each(|machine| {
+            let seen: Seen = machine.answer()?;
+            cpu_seconds = cpu_seconds.max(seen.cpu_seconds);
+            parts.push((machine.host.clone(), seen.observation));
+            Ok(())
+        });
+        self.cpu_elsewhere = Duration::from_secs_f64(cpu_seconds.max(0.0));
+        merge(parts, self.head.ranks_in_all)
+    }
+
+    /// The call stacks of ranks, as of the latest observation.
+    pub fn stacks(&mut self, seen: &Observation, found: &[Finding], choice: StackChoice) -> TakenStacks {
+        let has_here = self.here.is_some();
+        stacks::take(seen, found, choice, |host, views| {
+            if has_here && host == 0 {
+                return stacks::of_ranks(views.iter().copied());
+            }
+            let ranks: Vec<u32> = views.iter().map(|view| view.rank).collect();
+            let name = &seen.hosts[host];
+            let mut stacks: Stacks = Vec::new();
+            self.each(|machine| {
+                if machine.host == *name {
+                    machine.ask(&Request::Stacks(ranks.clone()))?;
+                    stacks = machine.answer()?;
+                }
+                Ok(())
+            });
+            stacks
+        })
+    }
+
+    /// Does something with each machine. One with which it fails is left out from then on.
+    fn each(&mut self, mut step: impl FnMut(&mut OtherMachine) -> Result<(), String>) {
+        let left_out = &mut self.left_out;
+        self.others.retain_mut(|machine| match step(machine) {
+            Ok(()) => true,
+            Err(why) => {
+                left_out.push(LeftOut { host: machine.host.clone(), why });
+                false
+            }
+        });
+    }
+}
+
+/// Starts a process on each host, all at once, and hears what each says.
+fn introduce(hosts: Vec<String>, shell: &RemoteShell) -> (Vec<(OtherMachine, Introduction)>, Vec<LeftOut>) {
+    let start = |host: String| match host.is_empty() || host.starts_with('-') {
+        true => Err(LeftOut { host, why: "this is no name of a host".into() }),
+        false => OtherMachine::start(&host, shell).map_err(|why| LeftOut { host, why }),
+    };
+    let (mut machines, mut left_out) = (Vec::new(), Vec::new());
+    let started: Vec<_> = hosts.into_iter().map(start).collect();
+    for outcome in started {
+        let introduced = outcome.and_then(|mut machine| match machine.introduction() {
+            Ok(told) => Ok((machine, told)),
+            Err(why) => Err(LeftOut { host: machine.host, why }),
+        });
+        match introduced {
+            Ok(machine) => machines.push(machine),
+            Err(machine) => left_out.push(machine),
+        }
+    }
+    (machines, left_out)
+}
+
+/// The job that is meant, if it has no ranks here.
+fn head_elsewhere(
+    wanted: Option<u32>,
+    machines: &[(OtherMachine, Introduction)],
+    left_out: &[LeftOut],
+    refusal: JobError,
+) -> Result<JobHead, JobError> {
+    let heads = machines.iter().flat_map(|(_, told)| &told.jobs);
+    let mut meant: Vec<JobHead> =
+        heads.filter(|head| wanted.is_none_or(|wanted| head.id == wanted)).cloned().collect();
+    meant.sort_by_key(|head| head.number);
+    meant.dedup_by_key(|head| head.number);
+    match (meant.len(), left_out.first()) {
+        (1, _) => Ok(meant.remove(0)),
+        (0, None) => Err(refusal),
+        (0, Some(LeftOut { host, why })) => Err(JobError::Unreached { host: host.clone(), why: why.clone() }),
+        _ => Err(JobError::Several { jobs: meant.into_iter().map(|head| (head.id, head.program)).collect() }),
+    }
+}
+
+/// What was seen on all machines. Two machines that answer for the same rank are one.
+fn merge(parts: Vec<(String, Observation)>, ranks_in_all: usize) -> Observation {
+    let mut whole = Observation { hosts: Vec::new(), ranks: Vec::new(), ranks_in_all };
+    for (host, (name, part)) in parts.into_iter().enumerate() {
+        whole.hosts.push(name);
+        for mut view in part.ranks {
+            view.host = host;
+            let call = match &mut view.standing {
+                Standing::Waiting(call) | Standing::GoingOn(Some(call)) => Some(call),
+                Standing::Exited { .. } | Standing::Outside | Standing::GoingOn(None) => None,
+            };
+            if let Some(wait) = call.and_then(|call| call.collective.as_mut()) {
+                wait.instance.host = host;
+            }
+            whole.ranks.push(view);
+        }
+    }
+    whole.ranks.sort_by_key(|view| view.rank); // stable: the first machine's view comes first
+    whole.ranks.dedup_by_key(|view| view.rank);
+    whole
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::jobs::observation::RankView;
+    use crate::jobs::process::Activity;
+    use crate::jobs::rank::{Call, CollectiveWait, Instance, Peer, Tag};
+
+    fn view(rank: u32, standing: Standing) -> RankView {
+        RankView {
+            rank,
+            host: 0,
+            pid: Some(100 + rank),
+            standing,
+            activity: Activity::Running,
+            traffic: None,
+            host_collectives: Vec::new(),
+        }
+    }
+
+    fn part(host: &str, ranks: Vec<RankView>) -> (String, Observation) {
+        (host.into(), Observation { hosts: vec![host.into()], ranks, ranks_in_all: 4 })
+    }
+
+    #[test]
+    fn ranks_of_several_machines_are_put_in_order_and_keep_their_machines() {
+        let instance = Instance { host: 0, block: 4096, number: 3 };
+        let wait =
+            CollectiveWait { instance, missing: None, ordinal: None, seconds: 1.0, spans_nodes: false };
+        let call = Call {
+            name: "MPI_Barrier".into(),
+            communicator: None,
+            peer: Peer::None,
+            tag: Tag::None,
+            collective: Some(wait),
+            host_collective: None,
+        };
+        let whole = merge(
+            vec![
+                part("a", vec![view(0, Standing::Waiting(call.clone())), view(2, Standing::Outside)]),
+                part("b", vec![view(1, Standing::Waiting(call)), view(2, Standing::GoingOn(None))]),
+            ],
+            4,
+        );
+        let seen: Vec<_> = whole.ranks.iter().map(|view| (view.rank, view.host)).collect();
+        assert_eq!((seen.as_slice(), whole.hosts.len()), (&[(0, 0), (1, 1), (2, 0)][..], 2));
+        assert!(!whole.is_whole(), "one rank was not seen");
+        let instance =
+            |rank: usize| whole.ranks[rank].waits_in().unwrap().collective.as_ref().unwrap().instance;
+        assert_ne!(instance(0), instance(1), "blocks of different segments are different communicators");
+    }
+
+    #[test]
+    fn a_machine_that_cannot_be_reached_is_left_out_with_what_the_shell_said() {
+        let shell = RemoteShell::parse("sh -c 'echo no route to $0 >&2; exit 255'").unwrap();
+        let (machines, left_out) = introduce(vec!["far.example".into(), "-oProxyCommand=x".into()], &shell);
+        assert!(machines.is_empty());
+        let why = |host: &str| left_out.iter().find(|it| it.host == host).unwrap().why.clone();
+        assert!(why("far.example").contains("exit status: 255, and said: no route to far.example"));
+        assert_eq!(why("-oProxyCommand=x"), "this is no name of a host");
+    }
+
+    #[test]
+    fn a_machine_that_says_something_else_is_left_out() {
+        let shell = RemoteShell::parse("sh -c 'echo Welcome'").unwrap();
+        let (_, left_out) = introduce(vec!["far.example".into()], &shell);
+        assert!(left_out[0].why.contains("something else answered: `Welcome`"), "{left_out:?}");
+    }
+}
