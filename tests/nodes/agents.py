@@ -54,6 +54,7 @@ def kill_all_but_agents(rig):
         signal_all(others(), signal.SIGKILL)
         time.sleep(0.02)
     wait_for(lambda: not any(agents(rig).values()), "no agent left")
-    for host in rig.hosts:  # what Open MPI leaves there when it is killed
-        for file in host.path("/dev/shm").glob("vader_segment.*"):
-            file.unlink()
+    for host in rig.hosts:  # what Open MPI and MPICH leave there when they are killed
+        for library in ("vader_segment.*", "mpich_shm_*"):
+            for file in host.path("/dev/shm").glob(library):
+                file.unlink()

@@ -17,7 +17,9 @@
  *   hang what=left                  The victim finalizes; all others call a barrier.
  *   hang what=callback on=self|world until=FILE
  *     As `finalize`, but an attribute of that communicator, which the victim's MPI_Finalize deletes, sends
- * the message, once FILE exists: no rank hangs. */
+ * the message, once FILE exists: no rank hangs.
+ *
+ * exchange=0 leaves out the messages before. */
 #include "check.h"
 #include <signal.h>
 
@@ -155,7 +157,8 @@ int main(int argc, char **argv)
     MPI_Comm halves;
     MPI_Comm_split(MPI_COMM_WORLD, world_rank % 2, world_rank, &halves);
     MPI_Comm_set_name(halves, "halves");
-    exchange();
+    if (number(argc, argv, "exchange", 1))
+        exchange();
     for (int round = 0; round < ROUNDS; round++) {
         collective("barrier", MPI_COMM_WORLD);
         collective("allreduce", MPI_COMM_WORLD);

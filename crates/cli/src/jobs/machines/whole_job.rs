@@ -296,7 +296,8 @@ mod tests {
         let (machines, left_out) = introduce(vec!["far.example".into(), "-oProxyCommand=x".into()], &shell);
         assert!(machines.is_empty());
         let why = |host: &str| left_out.iter().find(|it| it.host == host).unwrap().why.clone();
-        assert!(why("far.example").contains("exit status: 255, and said: no route to far.example"));
+        let said = why("far.example");
+        assert!(said.contains("exit status: 255), and said: no route to far.example"), "{said}");
         assert_eq!(why("-oProxyCommand=x"), "this is no name of a host");
     }
 
