@@ -182,6 +182,27 @@ def test_hangs_and_crashes_are_attributed_and_do_not_reach_other_tests(mpich5, p
     assert not run.outcome.left_over
 
 
+DEADLOCKED = """
+@pytest.mark.mpi(ranks=2)
+def test_receives():
+    comm.recv(source=1 - comm.rank, tag=7)
+
+@pytest.mark.mpi(ranks=2)
+def test_after():
+    assert comm.allreduce(1) == 2
+"""
+
+
+def test_a_deadlock_ends_its_test_at_once(mpich5, plugin, tmp_path):
+    run = pytest_runs.run(mpich5, plugin, tmp_path, HEAD + DEADLOCKED)
+    run.assert_verdicts(PASSED=["test_after"], FAILED=["test_receives"])
+    said = run.part("test_receives")
+    assert "evenkeel: this test is in a deadlock: ranks 0 and 1 had not ended it. The job was ended" in said, (
+        said
+    )
+    assert "Ranks 0 and 1 wait for each other in MPI_" in said and "test_receives" in said, said
+
+
 MARKERS = """
 @pytest.mark.parallel([1, 3])
 def test_list():

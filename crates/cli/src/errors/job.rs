@@ -68,8 +68,8 @@ pub enum JobError {
 
     /// `--remote-shell` or a variable in its place cannot be split into words.
     #[error(
-        "cannot read the remote shell `{given}`: it names no program, or a quote is not closed. Give one like \
-         `ssh -p 2222` with --remote-shell."
+        "cannot read the remote shell `{given}`: it names no program, or a quote is not closed. Give one \
+         like `ssh -p 2222` with --remote-shell."
     )]
     RemoteShell {
         /// As given.
@@ -78,8 +78,8 @@ pub enum JobError {
 
     /// No host that was named can be looked at.
     #[error(
-        "no job of yours can be looked at: there is none on this machine, and host {host} could not be asked: \
-         {why}. evenkeel must be installed there at the same path, and --remote-shell must lead there."
+        "no job of yours can be looked at: there is none on this machine, and host {host} could not be \
+         asked: {why}. evenkeel must be installed there at the same path, and --remote-shell must lead there."
     )]
     Unreached {
         /// The host.

@@ -21,8 +21,9 @@
 //! Everything here only reads, by `/proc` and `process_vm_readv`, and `stacks` by `ptrace`: the job notices
 //! nothing. A deadlock is claimed only if it is proved; where something is unknown, nothing is claimed.
 //!
-//! May use: [`errors`](crate::errors), [`hosts`](crate::hosts), the segment, the crates of texts and of call stacks. Must never: write
-//! to a job, stop it longer than it takes to copy a stack, or take a slow job for one that hangs.
+//! May use: [`errors`](crate::errors), [`hosts`](crate::hosts), the segment, the crates of texts and of call
+//! stacks. Must never: write to a job, stop it longer than it takes to copy a stack, or take a slow job for
+//! one that hangs.
 
 pub mod discovery;
 pub mod findings;

@@ -37,7 +37,7 @@ pub const LAUNCHERS_RANK: [&str; 4] = ["OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI
 
 /// Options that `evenkeel run` reads itself: they are not passed on to the ranks.
 pub fn is_of_run_alone(env: &str) -> bool {
-    [TIMEOUT.env, ON_HANG.env, DEADLOCK.env].contains(&env)
+    [TIMEOUT.env, ON_HANG.env, DEADLOCK.env, REMOTE_SHELL.env].contains(&env)
 }
 
 /// Defines one constant for each option, and [`ALL`]. The doc comment of an option is its help text too.
@@ -229,6 +229,13 @@ options! {
     /// `off`: do not look. Empty: `report` if there is a `--timeout`, else `off`. It is an option of
     /// `evenkeel run` alone.
     DEADLOCK { name: "deadlock", env: "EVENKEEL_DEADLOCK", default: "", values: "report|end|off" }
+
+    /// How `--timeout` and `--deadlock` look at ranks on other machines. A command such as `ssh -p 2222`,
+    /// behind which the machine's name and the words of a command come; or one with `%h` in place of the
+    /// name, such as `kubectl exec %h --`. It must not ask for a password. Empty: what the launcher was told
+    /// to use, in an allocation of Slurm's `srun`, else `ssh`. It is an option of `evenkeel run` and
+    /// `evenkeel where`.
+    REMOTE_SHELL { name: "remote-shell", env: "EVENKEEL_REMOTE_SHELL", default: "", values: "COMMAND" }
 
     /// How long a rank waits before it checks whether the ranks that it waits for are still alive.
     PATIENCE_MS { name: "patience", env: "EVENKEEL_PATIENCE_MS", default: "200", values: "MILLISECONDS" }

@@ -112,6 +112,7 @@ class Job:
         environment.pop("PYTEST_CURRENT_TEST", None)
         environment[world.DIRECTORY] = str(directory)
         environment.setdefault("EVENKEEL_QUIET", "1")
+        environment.setdefault("EVENKEEL_DEADLOCK", "end")  # that is proved; other hangs have a time limit
         environment.setdefault("PYTHONUNBUFFERED", "1")
         with self.launcher_output.open("wb") as output:
             self.process = subprocess.Popen(

@@ -11,6 +11,9 @@ from pytest_evenkeel.combined import names
 # `evenkeel where` says which call each rank of a job is in; it gets this long.
 WHERE_S = 20
 
+# What `evenkeel run` says before it ends a job.
+DEADLOCK = "evenkeel: the job is in a deadlock"
+
 
 def at_start(job, test, ended, waited_s):
     """A job that cannot run a test: its ranks did not start, or did not find it."""
@@ -68,6 +71,9 @@ def fatal_line(text):
 
 def crash(job, test):
     """The job has ended within a test."""
+    if DEADLOCK in job.launcher_text():
+        sentence = f"evenkeel: this test is in a deadlock: {progress(job, test)}. The job was ended"
+        return sentence, [("evenkeel run --deadlock end", job.launcher_text())]
     deaths = {rank.rank: fatal_line(rank.text(test)) for rank in job.ranks if test not in rank.ended}
     dead = [rank for rank, line in deaths.items() if line]
     died = f" ({names(dead)}: {deaths[dead[0]]})" if dead else ""

@@ -14,6 +14,7 @@ const SHARE: u32 = 100;
 
 /// Each observation is of two looks, between which the process can do other things.
 pub struct DeadlockWatch {
+    ways: Ways,
     next_look: Instant,
     jobs: Vec<Watched>,
     /// A first look has been taken at all of them.
@@ -29,9 +30,15 @@ struct Watched {
 }
 
 impl DeadlockWatch {
-    /// The first look comes after some time.
-    pub fn begin(now: Instant) -> DeadlockWatch {
-        DeadlockWatch { next_look: now + INTERVAL, jobs: Vec::new(), has_begun: false, used: Duration::ZERO }
+    /// The first look comes after some time. `ways` lead to other machines.
+    pub fn begin(now: Instant, ways: Ways) -> DeadlockWatch {
+        DeadlockWatch {
+            ways,
+            next_look: now + INTERVAL,
+            jobs: Vec::new(),
+            has_begun: false,
+            used: Duration::ZERO,
+        }
     }
 
     /// When to look next.
@@ -68,7 +75,7 @@ impl DeadlockWatch {
                     watched.job.renew(job);
                     Some(watched)
                 }
-                None => begin(job),
+                None => begin(job, &self.ways),
             };
             self.jobs.extend(watched);
         }
@@ -87,9 +94,9 @@ impl DeadlockWatch {
 }
 
 /// Begins with a job, and says which of its ranks cannot be looked at.
-fn begin(job: Job) -> Option<Watched> {
+fn begin(job: Job, ways: &Ways) -> Option<Watched> {
     job.number()?; // its ranks are still in MPI_Init
-    match WholeJob::of(job, &Ways::default()) {
+    match WholeJob::of(job, ways) {
         Ok(job) => {
             for machine in job.left_out() {
                 eprintln!(

@@ -1,6 +1,7 @@
 //! What is said on standard error of a job that hangs: what `evenkeel where --stacks` says of it.
 
 use crate::jobs::discovery::{self, Job};
+use crate::jobs::machines::Ways;
 use std::os::fd::AsFd;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -8,8 +9,8 @@ use std::time::{Duration, Instant};
 /// How long the look at a job may take.
 const LOOK: Duration = Duration::from_secs(60);
 
-/// Says where all jobs are that this process has started.
-pub fn print_all() {
+/// Says where all jobs are that this process has started. `ways` lead to other machines.
+pub fn print_all(ways: &Ways) {
     let me = std::process::id();
     let mut jobs = discovery::jobs().jobs;
     jobs.retain(|job| job.has_been_started_by(me));
@@ -19,15 +20,16 @@ pub fn print_all() {
              MPI_Init and its end. If they are on others, `evenkeel where --hosts` looks there."
         );
     }
-    jobs.iter().filter_map(Job::lowest).for_each(print);
+    jobs.iter().filter_map(Job::lowest).for_each(|rank| print(rank, ways));
 }
 
 /// Says where the job is that has this process as a rank: what `evenkeel where` says of it.
-pub fn print(rank: u32) {
+pub fn print(rank: u32, ways: &Ways) {
     let looking = std::env::current_exe().and_then(|program| {
         let error = std::io::stderr().as_fd().try_clone_to_owned()?;
         Command::new(program)
             .args(["where", &rank.to_string(), "--stacks"])
+            .args(ways.shell.iter().flat_map(|shell| ["--remote-shell", shell]))
             .stdin(Stdio::null())
             .stdout(error)
             .spawn()

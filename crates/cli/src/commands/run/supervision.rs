@@ -7,6 +7,7 @@ use crate::commands::launch_arguments::EngineOptions;
 use crate::commands::value_parsers;
 use crate::errors::{CommandError, LaunchError};
 use crate::jobs::discovery;
+use crate::jobs::machines::Ways;
 use crate::jobs::process;
 use crate::output::outcome::Outcome;
 use evenkeel_launch::{Watch, Watched};
@@ -34,6 +35,7 @@ pub struct Supervision {
     on_deadlock: Option<OnDeadlock>,
     /// What is said of a job that hangs includes where its ranks are.
     is_looked_at: bool,
+    ways: Ways,
 }
 
 impl Supervision {
@@ -46,8 +48,10 @@ impl Supervision {
             "end" => false,
             other => return Err(refused(&options::ON_HANG, other, "it must be where or end")),
         };
+        let shell = Some(given.value(&options::REMOTE_SHELL)).filter(|shell| !shell.is_empty());
+        let ways = Ways { hosts: Vec::new(), shell };
         let is_asked_for = limit.is_some() || on_deadlock.is_some();
-        Ok(is_asked_for.then_some(Supervision { limit, on_deadlock, is_looked_at }))
+        Ok(is_asked_for.then_some(Supervision { limit, on_deadlock, is_looked_at, ways }))
     }
 
     /// The variable by which this run's processes are known.
@@ -116,7 +120,9 @@ impl JobSupervisor<'_> {
         JobSupervisor {
             wanted,
             deadline: wanted.limit.as_ref().and_then(|(limit, _)| now.checked_add(*limit)),
-            deadlock: wanted.on_deadlock.map(|on_deadlock| (on_deadlock, DeadlockWatch::begin(now))),
+            deadlock: wanted
+                .on_deadlock
+                .map(|on_deadlock| (on_deadlock, DeadlockWatch::begin(now, wanted.ways.clone()))),
         }
     }
 
@@ -124,7 +130,7 @@ impl JobSupervisor<'_> {
         let typed = self.wanted.limit.as_ref().map_or("", |(_, typed)| typed);
         eprintln!("evenkeel: the job has not ended within {typed} (--timeout) and is ended.");
         if self.wanted.is_looked_at {
-            hang_report::print_all();
+            hang_report::print_all(&self.wanted.ways);
         }
     }
 
@@ -140,7 +146,7 @@ impl JobSupervisor<'_> {
              (--deadlock {option})."
         );
         if self.wanted.is_looked_at {
-            hang_report::print(rank);
+            hang_report::print(rank, &self.wanted.ways);
         }
         ends
     }

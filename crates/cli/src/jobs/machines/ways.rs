@@ -4,9 +4,7 @@ use crate::errors::JobError;
 use crate::hosts::remote_shell::RemoteShell;
 use crate::jobs::discovery::Job;
 use crate::jobs::process;
-
-/// The user's own choice.
-const OWN: &str = "EVENKEEL_REMOTE_SHELL";
+use evenkeel_options::REMOTE_SHELL;
 
 /// By which launchers are told which remote shell to use.
 const OF_LAUNCHERS: [&str; 5] = [
@@ -44,7 +42,7 @@ impl Ways {
 
     fn shell_from(&self, variable: impl Fn(&str) -> Option<String>) -> Result<RemoteShell, JobError> {
         let set = |name: &str| variable(name).filter(|value| !value.is_empty());
-        let named = self.shell.clone().or_else(|| set(OWN));
+        let named = self.shell.clone().or_else(|| set(REMOTE_SHELL.env));
         let text = named
             .or_else(|| OF_LAUNCHERS.into_iter().find_map(set))
             .or_else(|| set(SLURM_JOB).map(|job| srun(&job)))
@@ -70,7 +68,7 @@ mod tests {
                 |name: &str| set.iter().find(|(key, _)| *key == name).map(|(_, value)| value.to_string());
             ways.shell_from(value).map(|shell| shell.line("far", &["x".to_string()]).join(" "))
         };
-        let all = [(OWN, "own"), ("HYDRA_LAUNCHER_EXEC", "rsh -q"), (SLURM_JOB, "7")];
+        let all = [(REMOTE_SHELL.env, "own"), ("HYDRA_LAUNCHER_EXEC", "rsh -q"), (SLURM_JOB, "7")];
         assert_eq!(line(Some("named"), &all).unwrap(), "named far x");
         assert_eq!(line(None, &all).unwrap(), "own far x");
         assert_eq!(line(None, &all[1..]).unwrap(), "rsh -q far x");
@@ -79,7 +77,7 @@ mod tests {
             slurm.starts_with("srun --jobid=7 --overlap") && slurm.ends_with("--nodelist=far x"),
             "{slurm}"
         );
-        assert!(line(None, &[(OWN, "")]).unwrap().starts_with("ssh -o BatchMode=yes"));
+        assert!(line(None, &[(REMOTE_SHELL.env, "")]).unwrap().starts_with("ssh -o BatchMode=yes"));
         assert!(line(Some("'"), &[]).unwrap_err().to_string().contains("--remote-shell"));
     }
 }

@@ -1,8 +1,9 @@
 //! Measures the network between hosts, over the fabric that agents use.
 //!
-//! This process starts a process on each host through a remote shell ([`start`], [`remote_nodes`]). These processes ([`node`]) are configured in lines of JSON ([`introduction`]) and
-//! exchange [`message`]s over UCX: node 0 takes the times ([`coordinator`]), the others answer
-//! ([`responder`]). [`measurement`] takes all passes.
+//! This process starts a process on each host through a remote shell ([`start`], [`remote_nodes`]). These
+//! processes ([`node`]) are configured in lines of JSON ([`introduction`]) and exchange [`message`]s over
+//! UCX: node 0 takes the times ([`coordinator`]), the others answer ([`responder`]). [`measurement`] takes
+//! all passes.
 
 mod coordinator;
 mod introduction;
