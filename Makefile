@@ -19,8 +19,8 @@ SHARE   := --share $(abspath $(RELEASE)) --share $(abspath build)
 .PHONY: help build shims demo demo-nodes test bench bench-nodes bench-launch clean lint
 .PHONY: install install-files uninstall
 .PHONY: test-nodes test-rust test-loom test-tsan test-web test-browser test-programs test-mpi4py
-.PHONY: third-party wheel test-wheel deb test-deb rpm test-rpm test-container packages test-packages
-.PHONY: deps-build deps-test deps-demo deps-bench deps-nodes deps-lint deps-browser deps-wheel deps-deb deps-rpm
+.PHONY: third-party wheel wheel-aarch64 test-wheel test-wheel-aarch64 deb test-deb rpm test-rpm test-container packages test-packages
+.PHONY: deps-build deps-test deps-demo deps-bench deps-nodes deps-lint deps-browser deps-wheel deps-wheel-aarch64 deps-deb deps-rpm
 .PHONY: deps-container
 
 help:
@@ -38,6 +38,7 @@ help:
 	@echo '                          install the program, shims, manual pages and completions;'
 	@echo '                          make uninstall with the same PREFIX removes them'
 	@echo 'make wheel                build dist/evenkeel-*.whl for glibc 2.28 and later'
+	@echo 'make wheel-aarch64        the same for 64-bit ARM'
 	@echo 'make test-wheel           the same, then install it on bare Debian 11 to 13 and run programs there'
 	@echo 'make deb                  build dist/evenkeel_*.deb, judged by lintian'
 	@echo 'make test-deb             the same, then install it on a bare Debian, run programs there, and remove it'
@@ -46,7 +47,7 @@ help:
 	@echo 'make clean                remove what was built'
 
 # Installs what is missing. With EVENKEEL_DEPS=none nothing is installed.
-deps-build deps-test deps-demo deps-bench deps-nodes deps-lint deps-browser deps-wheel deps-deb deps-rpm deps-container: deps-%:
+deps-build deps-test deps-demo deps-bench deps-nodes deps-lint deps-browser deps-wheel deps-wheel-aarch64 deps-deb deps-rpm deps-container: deps-%:
 	@[ "$(EVENKEEL_DEPS)" = none ] || tools/install-deps.sh $*
 
 build: deps-build
@@ -138,6 +139,7 @@ install: build
 	$(MAKE) install-files
 	@echo 'evenkeel is in $(DESTDIR)$(PREFIX)/bin; try: evenkeel doctor'
 
+# EMULATOR: runs programs that were compiled for another machine.
 install-files:
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/evenkeel $(DESTDIR)$(PREFIX)/share/man/man1
 	install -d $(DESTDIR)$(PREFIX)/share/bash-completion/completions
@@ -151,10 +153,10 @@ install-files:
 	install -m 644 crates/runtime/primitives-c/include/evenkeel_primitives.h $(DESTDIR)$(PREFIX)/include/
 	install -d $(DESTDIR)$(PREFIX)/share/doc/evenkeel
 	install -m 644 README.md CHANGELOG.md LICENSE $(RELEASE)/THIRD-PARTY $(DESTDIR)$(PREFIX)/share/doc/evenkeel/
-	$(RELEASE)/evenkeel man $(DESTDIR)$(PREFIX)/share/man/man1
-	$(RELEASE)/evenkeel completions bash > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/evenkeel
-	$(RELEASE)/evenkeel completions zsh > $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_evenkeel
-	$(RELEASE)/evenkeel completions fish > $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/evenkeel.fish
+	$(EMULATOR) $(RELEASE)/evenkeel man $(DESTDIR)$(PREFIX)/share/man/man1
+	$(EMULATOR) $(RELEASE)/evenkeel completions bash > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/evenkeel
+	$(EMULATOR) $(RELEASE)/evenkeel completions zsh > $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_evenkeel
+	$(EMULATOR) $(RELEASE)/evenkeel completions fish > $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/evenkeel.fish
 
 # Removes the files that packages/files.txt lists, and directories of evenkeel that are then empty.
 uninstall:
@@ -166,9 +168,16 @@ uninstall:
 wheel: deps-wheel
 	build/venv-wheel/bin/python packages/wheel/make_wheel.py
 
+wheel-aarch64: deps-wheel deps-wheel-aarch64
+	build/venv-wheel/bin/python packages/wheel/make_wheel.py --machine aarch64
+
 # On bare installations of Debian, made by debootstrap; needs root.
 test-wheel: wheel
-	packages/wheel/try-on-debian.sh dist/*.whl
+	packages/wheel/try-on-debian.sh dist/*_x86_64.whl
+
+# The same for ARM, under qemu-user.
+test-wheel-aarch64: wheel-aarch64
+	packages/wheel/try-on-debian.sh dist/*_aarch64.whl bookworm
 
 # Both compile in build/packages.
 deb: deps-build deps-deb

@@ -22,6 +22,12 @@ venvs=${EVENKEEL_VENVS:-$here/../build}
 version=$(sed -n 's/^version *= *"\(.*\)"/\1/p' "$here/../Cargo.toml" | head -n 1)
 cc=${CC:-cc}
 warnings="-Wall -Wextra -Werror"
+# The version script names functions of libc that only x86-64 has wrappers of.
+if [ "$(echo __x86_64__ | "$cc" -E -P -)" = 1 ]; then
+    absent=
+else
+    absent=-Wl,--undefined-version
+fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir -p "$out"
@@ -48,7 +54,7 @@ shim() {
         -DEK_MPI_H="<$header>" -DEK_SHIM="\"$name\"" -DEK_VERSION="\"$version\"" -DEK_SONAMES="${quoted%, }" \
         "$dir/wrappers.c" "$here"/src/*/*.c "$staticlib" \
         -Wl,--version-script="$here/shim.map" -Wl,-soname,"libevenkeel-$name.so" \
-        -Wl,-z,defs -Wl,-z,now -Wl,--gc-sections -o "$dir/shim.so" -lpthread -ldl -lm
+        $absent -Wl,-z,defs -Wl,-z,now -Wl,--gc-sections -o "$dir/shim.so" -lpthread -ldl -lm
     mv "$dir/shim.so" "$out/libevenkeel-$name.so"
     printf '{"name": "%s", "soname": "%s", "mpi": "%s", "version": "%s"}\n' \
         "$name" "${sonames%% *}" "$(headline "$header" "$flags")" "$version" >"$out/$name.json"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # Installs what building, testing, … needs and Debian 12 does not have. Prints nothing if nothing is missing.
 #
-#   tools/install-deps.sh [build] [test] [demo] [bench] [nodes] [lint] [browser] [wheel] [deb] [rpm]
-#                         [container]
+#   tools/install-deps.sh [build] [test] [demo] [bench] [nodes] [lint] [browser] [wheel] [wheel-aarch64] [deb]
+#                         [rpm] [container]
 #
 # build is always included.
 #
@@ -32,6 +32,10 @@ fi
 if wants demo; then packages="$packages hpcc"; fi
 if wants browser; then packages="$packages chromium chromium-driver"; fi
 if wants wheel; then packages="$packages binutils debootstrap"; fi
+if wants wheel-aarch64; then
+    packages="$packages binutils-aarch64-linux-gnu libgcc-s1-arm64-cross libc6-arm64-cross qemu-user-static"
+    packages="$packages cargo-web rustc-web libstd-rust-web-dev:arm64"
+fi
 if wants deb; then packages="$packages dpkg-dev debhelper fakeroot lintian debootstrap"; fi
 if wants container; then packages="$packages buildah debootstrap"; fi
 if wants rpm; then packages="$packages rpm rpmlint"; fi
@@ -74,6 +78,7 @@ if [ -n "$lacking" ]; then
         say "Debian packages are missing, and installing them needs root or sudo."
         die "As root, run: apt-get install --no-install-recommends $lacking"
     fi
+    case "$lacking" in *:arm64*) as_root dpkg --add-architecture arm64 ;; esac
     say "installing Debian packages: $lacking"
     as_root apt-get -q -o DPkg::Lock::Timeout=300 update >&2 ||
         say "apt-get update failed; going on with the present package lists"

@@ -2,6 +2,7 @@
 """Builds the wheel: everything that `make install` installs, for glibc 2.28 and later.
 
     make wheel                          leaves dist/evenkeel-VERSION-py3-none-manylinux_2_28_x86_64.whl
+    make wheel-aarch64                  the same for ARM, compiled on x86-64
 
 Rust goes through cargo-zigbuild and C through `zig cc`, which link with the symbols of an older glibc than
 the one of this machine. The wheel has no Python code: `pip install` puts the program beside the interpreter,
@@ -21,8 +22,50 @@ from wheel.wheelfile import WheelFile
 
 ROOT = Path(__file__).resolve().parents[2]
 GLIBC = (2, 28)
-TRIPLE = "x86_64-unknown-linux-gnu"
-CRATES = ["evenkeel-cli", "evenkeel-agent", "evenkeel-mpi", "evenkeel-shim-generate", "evenkeel-primitives-c"]
+CRATES = ["evenkeel-cli", "evenkeel-agent", "evenkeel-mpi", "evenkeel-primitives-c"]
+
+# Debian's Rust library takes this function from glibc 2.30. `hidden`: no other program gets it from here.
+GETTID = """
+#define _GNU_SOURCE
+#include <sys/syscall.h>
+#include <unistd.h>
+__attribute__((visibility("hidden"))) pid_t gettid(void) { return (pid_t)syscall(SYS_gettid); }
+"""
+
+
+class Machine:
+    """What programs are compiled for."""
+
+    def __init__(self, name):
+        self.name = name
+        self.is_this_one = name == os.uname().machine
+        self.triple = f"{name}-unknown-linux-gnu"
+        self.zig_target = f"{name}-linux-gnu.{GLIBC[0]}.{GLIBC[1]}"
+        self.tag = f"manylinux_{GLIBC[0]}_{GLIBC[1]}_{name}"
+        self.prefix = "" if self.is_this_one else f"{name}-linux-gnu-"
+
+    def cargo(self):
+        """The cargo whose Rust has the library for this machine; ends the program if there is none."""
+
+        def has_library(cargo):
+            line = ["tools/cargo.sh", "--rustc", "--print", "target-libdir", "--target", self.triple]
+            environment = os.environ | {"CARGO": cargo}
+            asked = subprocess.run(
+                line, cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+            )
+            return asked.returncode == 0 and Path(asked.stdout.strip()).is_dir()
+
+        found = next(filter(has_library, (os.environ.get("CARGO", ""), "", "/usr/bin/cargo")), None)
+        if found is None:
+            fail(f"there is no library for {self.triple} here: tools/install-deps.sh wheel-{self.name}")
+        return found
+
+    def unwinder(self):
+        """The shared libgcc_s. zig would link an unwinder of its own, at which exceptions of C++ end."""
+        if not self.is_this_one:
+            return f"/usr/{self.name}-linux-gnu/lib/libgcc_s.so.1"
+        line = ["gcc", "-print-file-name=libgcc_s.so.1"]
+        return subprocess.run(line, capture_output=True, text=True, check=True).stdout.strip()
 
 
 def version():
@@ -43,52 +86,55 @@ def run(*line, **environment):
 # ---- compiling ----
 
 
-def c_compiler(directory):
+def c_compiler(machine, directory):
     """Writes a program that compiles C for the old glibc. Returns its path."""
-    target = f"x86_64-linux-gnu.{GLIBC[0]}.{GLIBC[1]}"
     compiler = directory / "cc"
-    compiler.write_text(
-        f'#!/bin/sh\nexec "{sys.executable}" -m ziglang cc -target {target} -fno-sanitize=all "$@"\n'
-    )
+    zig = f'"{sys.executable}" -m ziglang cc -target {machine.zig_target} -fno-sanitize=all'
+    compiler.write_text(f'#!/bin/sh\nexec {zig} "$@"\n')
     compiler.chmod(0o755)
     return compiler
 
 
-def unwinder():
-    """The shared libgcc_s. zig would link an unwinder of its own, at which exceptions of C++ programs end."""
-    found = subprocess.run(
-        ["gcc", "-print-file-name=libgcc_s.so.1"], capture_output=True, text=True, check=True
-    )
-    return found.stdout.strip()
-
-
-def compile_all(directory):
+def compile_all(machine, directory):
     """Compiles programs and shims into `directory`. Returns the directory with the programs."""
     target = directory / "target"
-    tools = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    compiler = c_compiler(machine, directory)
+    (directory / "gettid.c").write_text(GETTID)
+    run(compiler, "-c", "-O2", "-fPIC", directory / "gettid.c", "-o", directory / "gettid.o")
     crates = [word for crate in CRATES for word in ("-p", crate)]
-    triple = f"{TRIPLE}.{GLIBC[0]}.{GLIBC[1]}"
+    triple = f"{machine.triple}.{GLIBC[0]}.{GLIBC[1]}"
+    environment = {
+        "CARGO": machine.cargo(),
+        "CARGO_TARGET_DIR": str(target),
+        "CARGO_ZIGBUILD_PYTHON_PATH": sys.executable,
+        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+    }
+    flags = f"CARGO_TARGET_{machine.triple.upper().replace('-', '_')}_RUSTFLAGS"
     run(
         *("tools/cargo.sh", "zigbuild", "--release", "--locked", "--target", triple, *crates),
-        CARGO_TARGET_DIR=str(target),
-        PATH=tools,
+        **environment | {flags: f"-Clink-arg={directory / 'gettid.o'}"},
     )
-    programs = target / TRIPLE / "release"
+    run(*("tools/cargo.sh", "build", "--release", "--locked", "-p", "evenkeel-shim-generate"), **environment)
+    programs = target / machine.triple / "release"
+    shutil.copy2(target / "release" / "evenkeel-shim-generate", programs)
     run(
-        *("make", "shims", "third-party", f"RELEASE={programs}", f"CC={c_compiler(directory)}"),
-        CFLAGS=unwinder(),
+        *("make", "shims", "third-party", f"RELEASE={programs}", f"CC={compiler}"),
+        CFLAGS=f"{machine.unwinder()} {directory / 'gettid.o'}",
         EVENKEEL_DEPS="none",
     )
     return programs
 
 
-def install(programs, tree):
+def install(programs, tree, machine=None):
     """Installs what was compiled into `tree` and strips it of debugging information."""
     shutil.rmtree(tree, ignore_errors=True)
-    run("make", "install-files", f"RELEASE={programs}", f"DESTDIR={tree}", "PREFIX=", EVENKEEL_DEPS="none")
+    words = ["make", "install-files", f"RELEASE={programs}", f"DESTDIR={tree}", "PREFIX="]
+    if machine and not machine.is_this_one:
+        words.append(f"EMULATOR=qemu-{machine.name}-static -L /usr/{machine.name}-linux-gnu")
+    run(*words, EVENKEEL_DEPS="none")
     for path in sorted(tree.rglob("*")):
         if path.is_file() and path.read_bytes()[:4] == b"\x7fELF":
-            run("strip", "--strip-unneeded", path)
+            run(f"{machine.prefix if machine else ''}strip", "--strip-unneeded", path)
 
 
 # ---- the wheel ----
@@ -159,18 +205,24 @@ def main():
         "--out", type=Path, default=ROOT / "dist", help="where the wheel goes (default: dist)"
     )
     parser.add_argument(
+        "--machine",
+        choices=["x86_64", "aarch64"],
+        default="x86_64",
+        help="what to compile for (default: x86_64)",
+    )
+    parser.add_argument(
         "--work", type=Path, default=ROOT / "build" / "wheel", help="where to compile (default: build/wheel)"
     )
     arguments = parser.parse_args()
     if os.uname().machine != "x86_64":
         fail("wheels are built on x86-64 machines only, so far.")
-    work = arguments.work.resolve()
+    machine = Machine(arguments.machine)
+    work = arguments.work.resolve() / machine.name
     work.mkdir(parents=True, exist_ok=True)
-    tag = f"manylinux_{GLIBC[0]}_{GLIBC[1]}_x86_64"
     tree = work / "tree"
-    install(compile_all(work), tree)
-    wheel = write_wheel(tree, take_licences(tree), version(), tag, arguments.out)
-    audit(wheel, tag)
+    install(compile_all(machine, work), tree, machine)
+    wheel = write_wheel(tree, take_licences(tree), version(), machine.tag, arguments.out)
+    audit(wheel, machine.tag)
     installed = sum(f.stat().st_size for f in tree.rglob("*") if f.is_file())
     print(f"{wheel}: {wheel.stat().st_size / 1e6:.1f} MB, {installed / 1e6:.1f} MB installed")
 

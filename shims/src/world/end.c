@@ -74,13 +74,13 @@ static void end(void)
 static void note_deletion(MPI_Comm comm)
 {
     static bool has_deleted_self, has_deleted_world;
-    has_deleted_world |= comm == ek_handles.world;
     has_deleted_self |= comm == ek_handles.self;
 #ifdef OPEN_MPI
-    const bool is_over = has_deleted_self;
+    has_deleted_world = true; /* it deletes none there */
 #else
-    const bool is_over = has_deleted_self && has_deleted_world;
+    has_deleted_world |= comm == ek_handles.world;
 #endif
+    const bool is_over = has_deleted_self && has_deleted_world;
     /* Messages that are sent from within the host are not counted. Those of end() are no other rank's affair
      * before it comes to MPI_Finalize. */
     if (is_over && !ek_calls_within_host)
