@@ -67,7 +67,13 @@ def test_a_root_that_does_not_come_is_named_alone(library):
 
 
 @pytest.mark.parametrize(
-    ("how", "words"), [("read", "sleeping in `read`"), ("stop", "stopped (SIGSTOP)"), ("spin", "running")]
+    ("how", "words"),
+    [
+        ("read", "sleeping in `read`"),
+        ("stop", "stopped (SIGSTOP)"),
+        ("spin", "running"),
+        ("vfork", "sleeping uninterruptibly in `vfork`"),
+    ],
 )
 def test_it_is_said_what_the_missing_rank_does(library, how, words):
     finding, seen, _ = hang(

@@ -1,27 +1,29 @@
-/* A job that hangs on purpose, in the way that `what` says; rank `victim` plays the part of its own.
+/* A job that hangs on purpose, in the way that `what` says; rank `victim` plays a part of its own.
  *
- *   hang what=missing how=spin|read|stop op=allreduce|barrier|reduce|bcast|dup|large victim=RANK until=FILE
- *     The victim does not call the collective before FILE exists. With how=stop and how=read it never does.
- *   hang what=receives | circle     Ranks 0 and 1, or 0 to 2, each receive from the next; others wait for
- * rank 0.
+ *   hang what=missing how=spin|read|stop|vfork op=allreduce|barrier|reduce|bcast|dup|large
+ *
+ *     The victim does not call the collective before the file `until` exists; unless how=spin, it never does.
+ *
+ *   hang what=receives | circle     Ranks 0 and 1, or 0 to 2, receive from the next; others wait for rank 0.
  *   hang what=any                   All ranks receive from any rank.
- *   hang what=sends | ssends        Ranks 0 and 1 send to each other, by messages that are too long to
- * buffer.
+ *   hang what=sends | ssends        Ranks 0 and 1 send to each other, by messages too long to buffer.
  *   hang what=tags                  Rank 0 sends synchronously by another tag than rank 1 receives.
  *   hang what=requests              Ranks 0 and 1 wait for nonblocking receives from each other.
  *   hang what=different             The victim calls a barrier, the others an allreduce.
- *   hang what=root                  The victim takes another rank for the root of a broadcast; a barrier
- * comes next. hang what=named                 The victim does not call a barrier of a communicator named
- * "halves". hang what=exit                  The victim exits without MPI_Finalize; rank 0 receives from it.
+ *   hang what=root                  The victim takes another rank for a broadcast's root, then a barrier.
+ *   hang what=named                 The victim does not call a barrier of a communicator named "halves".
+ *   hang what=exit                  The victim exits without MPI_Finalize; rank 0 receives from it.
  *   hang what=finalize              The victim finalizes; rank 0 receives from it.
  *   hang what=left                  The victim finalizes; all others call a barrier.
- *   hang what=callback on=self|world until=FILE
+ *   hang what=callback on=self|world
+ *
  *     As `finalize`, but an attribute of that communicator, which the victim's MPI_Finalize deletes, sends
- * the message, once FILE exists: no rank hangs.
+ *     the message, once the file `until` exists: no rank hangs.
  *
  * exchange=0 leaves out the messages before. */
 #include "check.h"
 #include <signal.h>
+#include <sys/prctl.h>
 
 enum { LONG = 4 << 20, ROUNDS = 20 };
 
@@ -33,6 +35,11 @@ static void stay_away(const char *how)
     char byte;
     if (!strcmp(how, "stop"))
         raise(SIGSTOP);
+    if (!strcmp(how, "vfork") && vfork() == 0) { /* the parent sleeps uninterruptibly until the child ends */
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        for (;;)
+            pause();
+    }
     if (!strcmp(how, "read") && !pipe(pipes))
         for (;;)
             (void)!read(pipes[0], &byte, 1);

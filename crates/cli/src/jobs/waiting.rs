@@ -121,3 +121,67 @@ fn host_collective_needs(seen: &Observation, me: u32, call: &Call, mine: HostCol
     let late: Vec<usize> = places.filter(is_late).collect();
     if is_known_here && !late.is_empty() { Need::All(late) } else { Need::Nothing }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::jobs::process::Activity;
+    use crate::jobs::rank::{Communicator, Tag};
+
+    const WORLD: u64 = 0;
+
+    fn call(name: &str, called: u64, peer: Peer) -> Call {
+        Call {
+            name: name.into(),
+            communicator: Some(Communicator { name: "world".into(), members: vec![0, 1, 2] }),
+            peer,
+            tag: Tag::None,
+            collective: None,
+            host_collective: Some(HostCollectives { of: WORLD, called }),
+        }
+    }
+
+    fn view(rank: u32, standing: Standing, called: Option<u64>) -> RankView {
+        RankView {
+            rank,
+            host: 0,
+            pid: Some(100 + rank),
+            standing,
+            activity: Activity::Running,
+            traffic: None,
+            host_collectives: called
+                .map(|called| HostCollectives { of: WORLD, called })
+                .into_iter()
+                .collect(),
+        }
+    }
+
+    /// What rank 0 needs in its fifth collective, where rank 1 waits, too, and rank 2 has called so many.
+    fn needed_by_first(name: &str, peer: Peer, others: Option<u64>, own: Option<u64>) -> Need {
+        let waiting = |rank, own| view(rank, Standing::Waiting(call(name, 5, peer)), own);
+        let ranks = vec![waiting(0, own), waiting(1, Some(5)), view(2, Standing::Outside, others)];
+        needs(&Observation { hosts: vec!["here".into()], ranks, ranks_in_all: 3 }).proved[0].clone()
+    }
+
+    #[test]
+    fn a_collective_of_the_library_needs_those_that_have_called_fewer() {
+        let barrier = |others, own| needed_by_first("MPI_Barrier", Peer::None, others, own);
+        assert_eq!(barrier(Some(4), Some(5)), Need::All(vec![2]));
+        assert_eq!(barrier(Some(5), Some(5)), Need::Nothing, "it may have been in this one, and left it");
+        assert_eq!(barrier(None, Some(5)), Need::Nothing, "it may have called more between the looks");
+        assert_eq!(barrier(Some(4), None), Need::Nothing, "this rank has another one of the same members");
+        assert_eq!(barrier(Some(4), Some(6)), Need::Nothing);
+    }
+
+    #[test]
+    fn a_broadcast_needs_its_root_only() {
+        let bcast = |root| needed_by_first("MPI_Bcast", Peer::World(root), Some(4), Some(5));
+        assert_eq!((bcast(2), bcast(1), bcast(0)), (Need::All(vec![2]), Need::Nothing, Need::Nothing));
+        assert_eq!(
+            needed_by_first("MPI_Reduce", Peer::World(0), Some(4), Some(5)),
+            Need::All(vec![2]),
+            "the root of a reduction needs all"
+        );
+        assert_eq!(needed_by_first("MPI_Reduce", Peer::World(1), Some(4), Some(5)), Need::Nothing);
+    }
+}
