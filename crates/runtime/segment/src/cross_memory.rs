@@ -4,6 +4,7 @@
 //! May use: libc. Must never: write into another process.
 
 use std::io;
+use std::sync::atomic::{Ordering, fence};
 
 /// Copies `bytes` from `address` in process `pid` to `into`.
 ///
@@ -29,6 +30,8 @@ pub unsafe fn read(pid: u32, address: u64, into: *mut u8, bytes: usize) -> io::R
         // A read may stop at 2 GiB, or at a page that has vanished; the next try says why.
         done += n as usize;
     }
+    // What is read afterwards is not older, also where the processor would let later reads come first.
+    fence(Ordering::Acquire);
     Ok(())
 }
 

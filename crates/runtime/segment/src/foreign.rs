@@ -7,7 +7,7 @@ use crate::board::{Geometry, Seq};
 use crate::call_line::{self, Glance, Sight};
 use crate::cross_memory;
 use crate::identity::{self, Identity, Stage};
-use crate::layout::{BACKLOGS_AT, LAYOUT_AT, LINE, MAGIC_AT, MAX_PROCESSES, layout_number};
+use crate::layout::{BACKLOGS_AT, IDENTITY_AT, LAYOUT_AT, LINE, MAGIC_AT, MAX_PROCESSES, layout_number};
 use crate::memory::MAGIC;
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -98,6 +98,8 @@ impl ForeignSegment {
     /// The ranks of this node, by their places, which are counted from 0.
     pub fn processes(&self) -> Vec<(Stage, Identity)> {
         let one = |place| {
+            // Its number is written last, and so read first.
+            self.word(identity::line(place) + IDENTITY_AT).filter(|word| *word != 0)?;
             let mut line = [0; LINE / 8];
             self.read(identity::line(place), &mut line).ok()?;
             identity::of_line(&line)

@@ -30,6 +30,12 @@ pub(crate) unsafe fn system_call(number: c_long, arguments: [usize; 6]) -> isize
 #[inline]
 pub(crate) unsafe fn system_call(number: c_long, arguments: [usize; 6]) -> isize {
     let [a, b, c, d, e, f] = arguments;
-    // SAFETY: the caller's promise.
-    unsafe { libc::syscall(number, a, b, c, d, e, f) as isize }
+    // SAFETY: the caller's promise, and a place of this thread's.
+    unsafe {
+        let errno = libc::__errno_location();
+        let before = *errno;
+        let answer = libc::syscall(number, a, b, c, d, e, f) as isize;
+        *errno = before;
+        answer
+    }
 }

@@ -301,7 +301,9 @@ fn wait_policy(me: usize, notes: &Notes) -> WaitPolicy {
 /// The flags of this process: what its options ask for, and what the kernel lets it do.
 fn own_flags(threaded: bool) -> u32 {
     let mut flags = 0;
-    if BarrierMode::from_environment().is_ok_and(|mode| mode == BarrierMode::Strict) {
+    // Barriers are deferred only where the kernel catches system calls for the front end.
+    let may_defer = cfg!(target_arch = "x86_64");
+    if !may_defer || BarrierMode::from_environment().is_ok_and(|mode| mode == BarrierMode::Strict) {
         flags |= STRICT;
     }
     if threaded {

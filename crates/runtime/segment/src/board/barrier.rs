@@ -81,8 +81,10 @@ impl<M: Words> Board<M> {
     /// When `rank` entered barrier `number`, 0 if it did not note the time. None if it has not entered it, or
     /// has entered a later one since.
     pub fn entered_at(&self, rank: usize, number: u64) -> Option<u64> {
-        let stamp = self.stamp(rank).load(Ordering::Relaxed);
-        (self.entries(rank).load(Ordering::Acquire) == number + 1).then_some(stamp)
+        let is_in_it = || self.entries(rank).load(Ordering::Acquire) == number + 1;
+        // A rank that has entered a later one meanwhile may have noted that time already.
+        let stamp = is_in_it().then(|| self.stamp(rank).load(Ordering::Acquire))?;
+        is_in_it().then_some(stamp)
     }
 
     /// Counts the caller, which has entered barrier `number` and will wait for it; true, after raising the
