@@ -28,6 +28,13 @@ def test_evenkeel_carries_out_collectives_within_a_host(clean, mpi):
     assert sum(entry["calls"] for entry in entries) >= 8 * 100, entries
 
 
+def test_results_are_right_where_one_rank_switches_evenkeel_off(clean, openmpi4):
+    """The others must not wait in MPI_Init for what that rank does not tell."""
+    off = 'test "$OMPI_COMM_WORLD_RANK" != 5 || export EVENKEEL_OFF=1; exec "$0" "$@"'
+    program = ["sh", "-c", off, openmpi4.build("several_hosts.c"), "rounds=20"]
+    assert_passed(run(clean, openmpi4, program, shim(openmpi4)))
+
+
 def test_data_between_hosts_cross_the_network(clean, openmpi4):
     """Virtual hosts see each other's processes, and must not be taken for one machine."""
     program = [openmpi4.build(ROOT / "bench/src/traffic.c"), "--calls", "5"]

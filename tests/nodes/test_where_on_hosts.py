@@ -192,9 +192,13 @@ def test_run_says_at_the_time_limit_where_ranks_on_other_hosts_are(clean, openmp
 
 def test_what_run_cannot_look_at_is_said_once(clean, openmpi4):
     no_shell = {"EVENKEEL_REMOTE_SHELL": "/tmp/rig/no-such-shell"}
-    code, said = run_hanging(clean, openmpi4, "what=circle", options=["--timeout", "6"], environment=no_shell)
+    options = ["--deadlock", "end", "--timeout", "10"]
+    code, said = run_hanging(clean, openmpi4, "what=circle", options=options, environment=no_shell)
     assert code == 124
-    assert said.count("deadlocks of the job with ranks on h1 are not found: `/tmp/rig/no-such-shell`") == 1
+    sentence = (
+        "deadlocks of the job with ranks on h1 and 2 more are not found: `/tmp/rig/no-such-shell` cannot"
+    )
+    assert said.count(sentence) == 1, said
     assert "the job is in a deadlock" not in said
 
 

@@ -149,6 +149,13 @@ static inline void ek_count_result(int code)
         ek_count_uncountable();
 }
 
+/* A collective that the host has refused has been counted, though others may not have called it. */
+static inline void ek_note_result_of_collective(int code)
+{
+    if (EK_UNLIKELY(code))
+        ek_mark_traffic(EK_UNPROVABLE);
+}
+
 /* Before a nonblocking call of the host's: first the request, so that it is never missing. */
 static inline void ek_count_started(void)
 {

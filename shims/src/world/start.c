@@ -165,12 +165,12 @@ static int join(bool threaded, int size, int rank, uint8_t *joined)
         return MPI_ERR_NO_MEM;
     host_version(version, sizeof version);
     memset(&mine, 0, sizeof mine);
-    bool begun = ek_world_begin(&mine, version, EK_SHIM, threaded);
+    ek_world_begin(&mine, version, EK_SHIM, threaded);
     /* Ranks do not know each other's processes before this exchange. */
     int code = ek_host.Allgather(&mine, sizeof mine, ek_handles.byte, infos, sizeof mine, ek_handles.byte,
                                  ek_handles.world);
     if (!code) {
-        uint8_t answer = begun ? ek_world_join(infos, size, rank) : 0;
+        uint8_t answer = ek_world_join(infos, size, rank);
         answer |= ek_driver_is_loaded() ? HAS_DRIVER : 0;
         code = ek_start_exchange(&answer, 1, joined);
         if (!code)

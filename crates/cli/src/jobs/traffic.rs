@@ -5,7 +5,7 @@
 //! been received as have been sent, then none was under way at the moment between the looks. Messages of
 //! blocking sends that have not returned are apart: their senders and receivers are known.
 
-use super::observation::Observation;
+use super::observation::{Observation, RankView};
 use super::rank::{Call, Peer, Tag};
 
 /// Why it is not known that nothing is under way.
@@ -52,7 +52,12 @@ fn is_blocking_send(call: &Call) -> bool {
 
 /// Says why something may be under way; None if nothing is.
 pub fn doubt(seen: &Observation) -> Option<Doubt> {
-    if seen.ranks.iter().any(|view| view.traffic.is_some_and(|rank| rank.is_unprovable)) {
+    // The numbers of a rank that waits change only if another thread of it does something.
+    let is_unprovable = |view: &RankView| match view.traffic {
+        Some(traffic) => traffic.is_unprovable,
+        None => view.waits_in().is_some(),
+    };
+    if seen.ranks.iter().any(is_unprovable) {
         return Some(Doubt::Unprovable);
     }
     if !seen.is_whole() {
@@ -67,7 +72,7 @@ pub fn doubt(seen: &Observation) -> Option<Doubt> {
     if traffic.iter().any(|rank| rank.pending > 0) {
         return Some(Doubt::Pending);
     }
-    let waiting = |view: &super::observation::RankView| {
+    let waiting = |view: &RankView| {
         let call = view.waits_in().filter(|call| is_blocking_send(call))?;
         Some((view.rank, call.clone()))
     };

@@ -125,6 +125,7 @@ fn host_collective_needs(seen: &Observation, me: u32, call: &Call, mine: HostCol
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::jobs::observation::Traffic;
     use crate::jobs::process::Activity;
     use crate::jobs::rank::{Communicator, Tag};
 
@@ -141,6 +142,16 @@ mod tests {
         }
     }
 
+    const QUIET: Traffic = Traffic {
+        sends: 0,
+        receives: 0,
+        pending: 0,
+        is_uncountable: false,
+        is_unprovable: false,
+        sends_no_more: false,
+        waits_for_all: false,
+    };
+
     fn view(rank: u32, standing: Standing, called: Option<u64>) -> RankView {
         RankView {
             rank,
@@ -148,7 +159,7 @@ mod tests {
             pid: Some(100 + rank),
             standing,
             activity: Activity::Running,
-            traffic: None,
+            traffic: Some(QUIET),
             host_collectives: called
                 .map(|called| HostCollectives { of: WORLD, called })
                 .into_iter()
@@ -171,6 +182,21 @@ mod tests {
         assert_eq!(barrier(None, Some(5)), Need::Nothing, "it may have called more between the looks");
         assert_eq!(barrier(Some(4), None), Need::Nothing, "this rank has another one of the same members");
         assert_eq!(barrier(Some(4), Some(6)), Need::Nothing);
+    }
+
+    /// The numbers of a rank that waits do not change, unless another thread of it does something.
+    #[test]
+    fn nothing_is_proved_while_another_thread_of_a_rank_that_waits_sends_messages() {
+        let waits = view(0, Standing::Waiting(call("MPI_Barrier", 5, Peer::None)), Some(5));
+        let proved = |first: RankView, second: Option<Traffic>| {
+            let second = RankView { traffic: second, ..view(2, Standing::Outside, Some(4)) };
+            let seen = Observation { hosts: Vec::new(), ranks: vec![first, second], ranks_in_all: 3 };
+            needs(&seen).proved[0].clone()
+        };
+        assert_eq!(proved(waits.clone(), None), Need::All(vec![1]), "what others do outside is their own");
+        assert_eq!(proved(RankView { traffic: None, ..waits.clone() }, Some(QUIET)), Need::Nothing);
+        let unprovable = Some(Traffic { is_unprovable: true, ..QUIET });
+        assert_eq!(proved(RankView { traffic: unprovable, ..waits }, Some(QUIET)), Need::Nothing);
     }
 
     #[test]

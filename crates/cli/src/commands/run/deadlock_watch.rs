@@ -2,7 +2,7 @@
 
 use crate::jobs::discovery::{self, Job};
 use crate::jobs::findings;
-use crate::jobs::machines::{Ways, WholeJob};
+use crate::jobs::machines::{LeftOut, Ways, WholeJob};
 use crate::jobs::observation::{BETWEEN_LOOKS, FirstLook};
 use crate::machine::processor_time;
 use std::time::{Duration, Instant};
@@ -11,10 +11,15 @@ use std::time::{Duration, Instant};
 const INTERVAL: Duration = Duration::from_millis(500);
 /// Processor time is used for looking one part in so many of the time, at most.
 const SHARE: u32 = 100;
+/// After this time machines are tried again that could not be looked at, and then ever more seldom: their
+/// ranks may have been in MPI_Init, or a network was down.
+const TRY_AGAIN: Duration = Duration::from_secs(3);
+const TRY_SELDOM: Duration = Duration::from_secs(60);
 
 /// Each observation is of two looks, between which the process can do other things.
 pub struct DeadlockWatch {
-    ways: Ways,
+    /// How other machines are looked at; None: they are not.
+    ways: Option<Ways>,
     next_look: Instant,
     jobs: Vec<Watched>,
     /// A first look has been taken at all of them.
@@ -27,11 +32,16 @@ pub struct DeadlockWatch {
 struct Watched {
     job: WholeJob,
     first: Option<FirstLook>,
+    /// When machines that could not be looked at are tried again, and how long it was waited for that.
+    next_try: Instant,
+    pause: Duration,
+    /// What could not be looked at has been said.
+    has_said: bool,
 }
 
 impl DeadlockWatch {
     /// The first look comes after some time. `ways` lead to other machines.
-    pub fn begin(now: Instant, ways: Ways) -> DeadlockWatch {
+    pub fn begin(now: Instant, ways: Option<Ways>) -> DeadlockWatch {
         DeadlockWatch {
             ways,
             next_look: now + INTERVAL,
@@ -67,48 +77,66 @@ impl DeadlockWatch {
         let me = std::process::id();
         let mut known = std::mem::take(&mut self.jobs);
         for job in discovery::jobs().jobs.into_iter().filter(|job| job.has_been_started_by(me)) {
-            let number = job.number();
-            let at = known.iter().position(|it| number.is_some() && it.job.head.number == number);
-            let watched = match at {
-                Some(at) => {
-                    let mut watched = known.swap_remove(at);
-                    watched.job.renew(job);
-                    Some(watched)
-                }
-                None => begin(job, &self.ways),
+            // Without a number, its ranks are still in MPI_Init.
+            let Some(number) = job.number() else { continue };
+            let mut watched = match known.iter().position(|it| it.job.head.number == Some(number)) {
+                Some(at) => known.swap_remove(at).again(job, self.ways.as_ref()),
+                None => Watched::begin(job, self.ways.as_ref()),
             };
-            self.jobs.extend(watched);
-        }
-        for watched in &mut self.jobs {
             watched.first = watched.job.first_look();
+            self.jobs.push(watched);
         }
         None
     }
 
     fn look_again(&mut self) -> Option<u32> {
-        self.jobs.iter_mut().find_map(|Watched { job, first }| {
+        self.jobs.iter_mut().find_map(|Watched { job, first, .. }| {
             let seen = job.second_look(first.take());
             findings::is_deadlocked(&seen).then(|| job.rank_here()).flatten()
         })
     }
 }
 
-/// Begins with a job, and says which of its ranks cannot be looked at.
-fn begin(job: Job, ways: &Ways) -> Option<Watched> {
-    job.number()?; // its ranks are still in MPI_Init
-    match WholeJob::of(job, ways) {
-        Ok(job) => {
-            for machine in job.left_out() {
-                eprintln!(
-                    "evenkeel: deadlocks of the job with ranks on {} are not found: {}.",
-                    machine.host, machine.why
-                );
-            }
-            Some(Watched { job, first: None })
+impl Watched {
+    fn begin(job: Job, ways: Option<&Ways>) -> Watched {
+        let (job, refusal) = open(job, ways);
+        let has_said = refusal.is_some();
+        if let Some(refusal) = refusal {
+            eprintln!("evenkeel: deadlocks between machines are not found: {refusal}");
         }
-        Err(error) => {
-            eprintln!("evenkeel: deadlocks between machines are not found: {error}");
-            None
-        }
+        Watched { job, first: None, next_try: Instant::now() + TRY_AGAIN, pause: TRY_AGAIN, has_said }
     }
+
+    /// The same job, found again. Machines that could not be looked at are tried again from time to time.
+    fn again(mut self, job: Job, ways: Option<&Ways>) -> Watched {
+        if self.job.left_out().is_empty() || Instant::now() < self.next_try {
+            self.job.renew(job);
+            return self;
+        }
+        let (job, _) = open(job, ways);
+        if let [first, others @ ..] = job.left_out()
+            && !std::mem::replace(&mut self.has_said, true)
+        {
+            say_left_out(first, others);
+        }
+        let pause = (self.pause * 2).min(TRY_SELDOM);
+        Watched { job, first: None, next_try: Instant::now() + pause, pause, has_said: self.has_said }
+    }
+}
+
+/// The job with its other machines; if that is refused, the part that is here, and why.
+fn open(job: Job, ways: Option<&Ways>) -> (WholeJob, Option<String>) {
+    let Some(ways) = ways else { return (WholeJob::here(job), None) };
+    match WholeJob::of(job.clone(), ways) {
+        Ok(whole) => (whole, None),
+        Err(error) => (WholeJob::here(job), Some(error.to_string())),
+    }
+}
+
+fn say_left_out(first: &LeftOut, others: &[LeftOut]) {
+    let more = if others.is_empty() { String::new() } else { format!(" and {} more", others.len()) };
+    eprintln!(
+        "evenkeel: deadlocks of the job with ranks on {}{more} are not found: {}.",
+        first.host, first.why
+    );
 }

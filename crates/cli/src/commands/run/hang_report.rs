@@ -52,5 +52,6 @@ fn wait(mut looking: Child) -> bool {
         std::thread::sleep(LOOK_EVERY);
     }
     let _ = looking.kill();
+    let _ = looking.wait();
     false
 }

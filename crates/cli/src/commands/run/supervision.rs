@@ -35,7 +35,11 @@ pub struct Supervision {
     on_deadlock: Option<OnDeadlock>,
     /// What is said of a job that hangs includes where its ranks are.
     is_looked_at: bool,
+    /// Where other machines are looked for, at the end.
     ways: Ways,
+    /// Deadlocks between machines are looked for, too: only if that is asked for, since it takes a process on
+    /// each of them.
+    watches_all_machines: bool,
 }
 
 impl Supervision {
@@ -51,7 +55,18 @@ impl Supervision {
         let shell = Some(given.value(&options::REMOTE_SHELL)).filter(|shell| !shell.is_empty());
         let ways = Ways { hosts: Vec::new(), shell };
         let is_asked_for = limit.is_some() || on_deadlock.is_some();
-        Ok(is_asked_for.then_some(Supervision { limit, on_deadlock, is_looked_at, ways }))
+        let watches_all_machines = !given.value(&options::DEADLOCK).is_empty();
+        Ok(is_asked_for.then_some(Supervision {
+            limit,
+            on_deadlock,
+            is_looked_at,
+            ways,
+            watches_all_machines,
+        }))
+    }
+
+    fn watched_ways(&self) -> Option<Ways> {
+        self.watches_all_machines.then(|| self.ways.clone())
     }
 
     /// The variable by which this run's processes are known.
@@ -122,11 +137,12 @@ impl JobSupervisor<'_> {
             deadline: wanted.limit.as_ref().and_then(|(limit, _)| now.checked_add(*limit)),
             deadlock: wanted
                 .on_deadlock
-                .map(|on_deadlock| (on_deadlock, DeadlockWatch::begin(now, wanted.ways.clone()))),
+                .map(|on_deadlock| (on_deadlock, DeadlockWatch::begin(now, wanted.watched_ways()))),
         }
     }
 
-    fn time_is_over(&self) {
+    fn time_is_over(&mut self) {
+        self.deadlock = None; // ends what looks on other machines
         let typed = self.wanted.limit.as_ref().map_or("", |(_, typed)| typed);
         eprintln!("evenkeel: the job has not ended within {typed} (--timeout) and is ended.");
         if self.wanted.is_looked_at {

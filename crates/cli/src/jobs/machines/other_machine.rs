@@ -9,9 +9,9 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 /// How long a machine may take until it has introduced itself: it may be far away, or busy.
-const START: Duration = Duration::from_secs(20);
+const START: Duration = Duration::from_secs(10);
 /// How long it may take to answer.
-const ANSWER: Duration = Duration::from_secs(10);
+pub const ANSWER: Duration = Duration::from_secs(5);
 
 /// A machine that answers.
 pub struct OtherMachine {
@@ -51,9 +51,9 @@ impl OtherMachine {
         worker::send_line(&mut self.process.process, &line).map_err(|_| self.ended())
     }
 
-    /// The answer.
-    pub fn answer<T: for<'a> Deserialize<'a>>(&mut self) -> Result<T, String> {
-        self.line(ANSWER, ANSWER)
+    /// The answer, if it comes in time: [`ANSWER`] after machines were asked, all together.
+    pub fn answer<T: for<'a> Deserialize<'a>>(&mut self, until: Instant) -> Result<T, String> {
+        self.line(until.saturating_duration_since(Instant::now()), ANSWER)
     }
 
     fn line<T: for<'a> Deserialize<'a>>(&mut self, left: Duration, whole: Duration) -> Result<T, String> {

@@ -34,20 +34,43 @@ impl Ways {
     /// The remote shell for a job: what the user names, by option or variable; else what the launcher of the
     /// job was told to use; in an allocation of Slurm's srun; else ssh.
     pub(super) fn shell(&self, job: Option<&Job>) -> Result<RemoteShell, JobError> {
-        let variables = job.and_then(Job::lowest).map(process::environment).unwrap_or_default();
+        // Root runs nothing that another user's job names.
+        let own = job.and_then(Job::lowest).filter(|pid| is_own(*pid));
+        let variables = own.map(process::environment).unwrap_or_default();
         let of_job =
             |name: &str| variables.iter().find(|(key, _)| key == name).map(|(_, value)| value.clone());
         self.shell_from(|name| std::env::var(name).ok().or_else(|| of_job(name)))
     }
 
+    /// Whether other machines may be asked that a job itself names.
+    pub(super) fn follows(&self, job: &Job) -> bool {
+        self.shell.is_some() || job.lowest().is_some_and(is_own)
+    }
+
     fn shell_from(&self, variable: impl Fn(&str) -> Option<String>) -> Result<RemoteShell, JobError> {
         let set = |name: &str| variable(name).filter(|value| !value.is_empty());
+        let slurm = set(SLURM_JOB);
         let named = self.shell.clone().or_else(|| set(REMOTE_SHELL.env));
-        let text = named
-            .or_else(|| OF_LAUNCHERS.into_iter().find_map(set))
-            .or_else(|| set(SLURM_JOB).map(|job| srun(&job)))
-            .unwrap_or(SSH.into());
+        let of_launcher =
+            || OF_LAUNCHERS.into_iter().find_map(set).map(|text| of_launcher(&text, slurm.as_deref()));
+        let text =
+            named.or_else(of_launcher).or_else(|| slurm.as_deref().map(srun)).unwrap_or_else(|| SSH.into());
         RemoteShell::parse(&text).ok_or(JobError::RemoteShell { given: text })
+    }
+}
+
+fn is_own(pid: u32) -> bool {
+    process::user(pid) == Some(rustix::process::geteuid().as_raw())
+}
+
+/// What a launcher was told: a list of alternatives, of which the first is taken. ssh must not ask anything.
+fn of_launcher(text: &str, slurm: Option<&str>) -> String {
+    let first = text.split(" : ").next().unwrap_or(text).trim();
+    let program = first.split(' ').next().unwrap_or(first);
+    match (program.rsplit('/').next().unwrap_or(program), slurm) {
+        ("srun", Some(job)) => srun(job),
+        ("ssh", _) => format!("{first} {}", SSH.trim_start_matches("ssh ")),
+        _ => first.into(),
     }
 }
 
@@ -77,6 +100,10 @@ mod tests {
             slurm.starts_with("srun --jobid=7 --overlap") && slurm.ends_with("--nodelist=far x"),
             "{slurm}"
         );
+        let agent = |text| line(None, &[("OMPI_MCA_plm_rsh_agent", text), (SLURM_JOB, "7")]).unwrap();
+        assert_eq!(agent("/opt/rsh -v : ssh"), "/opt/rsh -v far x");
+        assert_eq!(agent("ssh -p 2 : rsh"), "ssh -p 2 -o BatchMode=yes -o ConnectTimeout=5 far x");
+        assert!(agent("/usr/bin/srun").contains("--overlap"));
         assert!(line(None, &[(REMOTE_SHELL.env, "")]).unwrap().starts_with("ssh -o BatchMode=yes"));
         assert!(line(Some("'"), &[]).unwrap_err().to_string().contains("--remote-shell"));
     }

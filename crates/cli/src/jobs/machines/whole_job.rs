@@ -1,7 +1,7 @@
 //! All machines of a job: those of its ranks that can be reached.
 
 use super::message::{Introduction, JobHead, Looked, Request, Seen, Stacks};
-use super::other_machine::OtherMachine;
+use super::other_machine::{ANSWER, OtherMachine};
 use super::ways::Ways;
 use crate::errors::JobError;
 use crate::hosts::remote_shell::RemoteShell;
@@ -10,7 +10,7 @@ use crate::jobs::findings::Finding;
 use crate::jobs::observation::{self, BETWEEN_LOOKS, FirstLook, Observation, Standing};
 use crate::jobs::stacks::{self, StackChoice, TakenStacks};
 use crate::machine::system;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// A machine that could not be looked at.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,11 +59,25 @@ impl WholeJob {
         if let Some(at) = hosts.iter().position(|host| *host == me) {
             hosts.remove(at);
         }
-        if hosts.is_empty() {
-            return Ok(WholeJob::new(head, Some(job), Vec::new(), Vec::new()));
+        let left_out = |host: &String, why: &str| LeftOut { host: host.clone(), why: why.into() };
+        let mut refused: Vec<LeftOut> = Vec::new();
+        if !ways.follows(&job) {
+            let why = "the job belongs to another user; name the way there with --remote-shell";
+            refused.extend(hosts.drain(..).map(|host| left_out(&host, why)));
         }
-        let (machines, left_out) = introduce(hosts, &ways.shell(Some(&job))?);
-        Ok(WholeJob::new(head, Some(job), machines, left_out))
+        let same_name = hosts.extract_if(.., |host| *host == me);
+        refused.extend(same_name.map(|host| left_out(&host, "this machine has the same name")));
+        if hosts.is_empty() {
+            return Ok(WholeJob::new(head, Some(job), Vec::new(), refused));
+        }
+        let (machines, unreached) = introduce(hosts, &ways.shell(Some(&job))?);
+        refused.extend(unreached);
+        Ok(WholeJob::new(head, Some(job), machines, refused))
+    }
+
+    /// The part of a job that is on this machine.
+    pub fn here(job: Job) -> WholeJob {
+        WholeJob::new(JobHead::of(&job), Some(job), Vec::new(), Vec::new())
     }
 
     fn new(
@@ -117,8 +131,9 @@ impl WholeJob {
     pub fn first_look(&mut self) -> Option<FirstLook> {
         let number = self.head.number.unwrap_or_default();
         self.each(|machine| machine.ask(&Request::FirstLook(number)));
+        let until = Instant::now() + ANSWER;
         let first = self.here.as_ref().map(FirstLook::take);
-        self.each(|machine| match machine.answer::<Looked>()?.is_there {
+        self.each(|machine| match machine.answer::<Looked>(until)?.is_there {
             true => Ok(()),
             false => Err("its ranks have ended".into()),
         });
@@ -128,12 +143,13 @@ impl WholeJob {
     /// The second look, on all machines.
     pub fn second_look(&mut self, first: Option<FirstLook>) -> Observation {
         self.each(|machine| machine.ask(&Request::SecondLook));
+        let until = Instant::now() + ANSWER;
         let here = self.here.as_ref().zip(first).map(|(job, first)| observation::second_look(job, first));
         let mut parts: Vec<(String, Observation)> =
             here.map(|seen| (system::host_name(), seen)).into_iter().collect();
         let mut cpu_seconds = 0.0_f64;
         self.each(|machine| {
-            let seen: Seen = machine.answer()?;
+            let seen: Seen = machine.answer(until)?;
             cpu_seconds = cpu_seconds.max(seen.cpu_seconds);
             parts.push((machine.host.clone(), seen.observation));
             Ok(())
@@ -155,7 +171,7 @@ impl WholeJob {
             self.each(|machine| {
                 if machine.host == *name {
                     machine.ask(&Request::Stacks(ranks.clone()))?;
-                    stacks = machine.answer()?;
+                    stacks = machine.answer(Instant::now() + ANSWER)?;
                 }
                 Ok(())
             });
@@ -176,15 +192,18 @@ impl WholeJob {
     }
 }
 
-/// Starts a process on each host, all at once, and hears what each says.
+/// Starts a process on each host, and hears what each says.
 fn introduce(hosts: Vec<String>, shell: &RemoteShell) -> (Vec<(OtherMachine, Introduction)>, Vec<LeftOut>) {
+    /// More at once are refused by some sshd.
+    const AT_ONCE: usize = 8;
     let start = |host: String| match host.is_empty() || host.starts_with('-') {
         true => Err(LeftOut { host, why: "this is no name of a host".into() }),
         false => OtherMachine::start(&host, shell).map_err(|why| LeftOut { host, why }),
     };
     let (mut machines, mut left_out) = (Vec::new(), Vec::new());
-    let started: Vec<_> = hosts.into_iter().map(start).collect();
-    for outcome in started {
+    let mut hosts = hosts.into_iter();
+    let mut next = || -> Vec<_> { hosts.by_ref().take(AT_ONCE).map(start).collect() };
+    for outcome in std::iter::from_fn(|| Some(next()).filter(|some| !some.is_empty())).flatten() {
         let introduced = outcome.and_then(|mut machine| match machine.introduction() {
             Ok(told) => Ok((machine, told)),
             Err(why) => Err(LeftOut { host: machine.host, why }),

@@ -40,7 +40,7 @@ impl JobNodes {
 
     /// Returns whether a rank is the first one of its node.
     pub fn is_leader(&self, rank: usize) -> bool {
-        self.leaders.contains(&rank)
+        self.leaders.binary_search(&rank).is_ok()
     }
 }
 
