@@ -14,6 +14,8 @@ const COMMUNICATOR_NAME_BYTES: usize = 32;
 /// The most entries of the table of communicators, and the most nodes, that are believed.
 const MOST_PLACES: u64 = 1 << 16;
 const MOST_NODES: u64 = 1 << 20;
+/// Of a rank with more communicators only MPI_COMM_WORLD is told: reading all of them would take too long.
+const MOST_TOLD: usize = 64;
 
 /// What a rank's front end tells. Addresses are the rank's; `…_at` are offsets in an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -141,11 +143,11 @@ impl Inspection {
     /// The numbers of collectives that were left to the library, of MPI_COMM_WORLD and of communicators that
     /// no other one has the members of: such could not be told apart.
     pub fn host_collectives(&self, pid: u32) -> Vec<HostCollectives> {
-        let addresses = self.addresses(pid).unwrap_or_default();
-        // Those that are not in the table may have any members.
-        let are_all = word(pid, self.count) == Some(addresses.len() as u64);
+        let addresses = self.addresses(pid).filter(|all| all.len() <= MOST_TOLD).unwrap_or_default();
         let entries: Vec<Entry> =
             addresses.into_iter().filter_map(|address| self.entry_at(pid, address)).collect();
+        // Those that are not in the table, or cannot be read, may have any members.
+        let are_all = word(pid, self.count) == Some(entries.len() as u64);
         let is_alone = |entry: &&Entry| {
             let has_its_members = |other: &&Entry| other.communicator.members == entry.communicator.members;
             entries.iter().filter(has_its_members).count() == 1
