@@ -8,7 +8,7 @@ import pytest
 from evenkeel_rig import RigUnavailableError
 from evenkeel_rig.slurm import Cluster
 from on_hosts import assert_passed, launcher, read_report, shim
-from paths import PROGRAMS
+from paths import EVENKEEL, PROGRAMS, ROOT
 from processes import operations
 
 # What Slurm 22.05 says when a client of PMI-1 sends a line of more than 1024 bytes.
@@ -95,6 +95,24 @@ def test_programs_run_by_mpichs_launcher_within_an_allocation(slurm, mpich5):
     by_slurm = {"HYDRA_LAUNCHER": "slurm", "HYDRA_LAUNCHER_EXEC": shutil.which("srun")}
     done = slurm.run(["salloc", "-N4", "--ntasks-per-node=2", *command], env=by_slurm, check=False)
     assert_evenkeel_took_part(slurm, done, "/tmp/salloc.json")
+
+
+def test_a_deadlock_between_nodes_is_found_by_steps_beside_the_job(slurm, openmpi4):
+    """The launcher has been told no remote shell, so `evenkeel run` looks at the other node by srun."""
+    if not EVENKEEL.exists():
+        pytest.skip(f"{EVENKEEL} has not been built")
+    shells = ("OMPI_MCA_plm_rsh_agent", "PRTE_MCA_plm_ssh_agent", "HYDRA_LAUNCHER_EXEC")
+    shells = dict.fromkeys((*shells, "I_MPI_HYDRA_BOOTSTRAP_EXEC"), "")
+    arguments = ["-n", "4", "--launcher", "srun", "--launcher-args", "-N2 --ntasks-per-node=2 --mpi=pmix"]
+    limits = ["--deadlock", "end", "--timeout", "60"]
+    run = [EVENKEEL, "run", *arguments, *limits, "--", openmpi4.build("hang.c"), "what=circle", "exchange=0"]
+    line = ["salloc", "-N2", "--ntasks-per-node=2", *run]
+    done = retried_after_connection_race(
+        lambda: slurm.run(line, env=shells, check=False, timeout=LONGEST_S, cwd=ROOT)
+    )
+    said = " ".join(done.stderr.split())
+    assert "the job is in a deadlock" in said and "on 2 hosts" in said, said
+    assert "Ranks 0, 1 and 2 wait for each other in MPI_Recv" in said, said
 
 
 def test_a_job_that_hangs_is_cancelled(slurm):
