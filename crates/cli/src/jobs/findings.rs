@@ -1,7 +1,7 @@
 //! Which ranks hold up which others, in sentences.
 
 use super::observation::{Observation, RankView, Standing};
-use super::rank::{Call, CollectiveWait, Instance, Peer, Tag};
+use super::rank::{Call, CollectiveWait, Instance, Peer, Tag, has_root};
 use super::wait_graph::{self, Need};
 use super::waiting::{self, Needs};
 use evenkeel_text::units::{duration, rank_ranges};
@@ -101,7 +101,7 @@ fn whereabouts(view: &RankView) -> String {
 pub fn call_words(call: &Call) -> String {
     let is_send = matches!(call.name.as_str(), "MPI_Send" | "MPI_Ssend" | "MPI_Rsend");
     let peer = match call.peer {
-        Peer::World(rank) if call.collective.is_some() => format!(" with root {rank}"),
+        Peer::World(rank) if has_root(&call.name) => format!(" with root {rank}"),
         Peer::World(rank) => format!(" {} rank {rank}", if is_send { "to" } else { "from" }),
         Peer::Any => " from any rank".into(),
         _ => String::new(),

@@ -236,7 +236,7 @@ fn monotonic_ns() -> u64 {
 }
 
 /// Whether a collective has a root.
-fn has_root(name: &str) -> bool {
+pub fn has_root(name: &str) -> bool {
     matches!(name, "MPI_Bcast" | "MPI_Scatter" | "MPI_Scatterv" | "MPI_Reduce" | "MPI_Gather" | "MPI_Gatherv")
 }
 

@@ -4,7 +4,7 @@ use super::stack_text;
 use crate::jobs::findings::Finding;
 use crate::jobs::machines::WholeJob;
 use crate::jobs::observation::{Observation, RankView, Standing};
-use crate::jobs::rank::{Call, Peer, Tag};
+use crate::jobs::rank::{Call, Peer, Tag, has_root};
 use crate::jobs::stacks::TakenStacks;
 use evenkeel_text::page::Page;
 use evenkeel_text::table::Column;
@@ -117,7 +117,7 @@ fn communicator(call: &Call) -> String {
 
 fn peer(call: &Call) -> String {
     match call.peer {
-        Peer::World(rank) if call.collective.is_some() => format!("root {rank}"),
+        Peer::World(rank) if has_root(&call.name) => format!("root {rank}"),
         Peer::World(rank) => rank.to_string(),
         Peer::Any => "any".into(),
         Peer::Null => "none".into(),
