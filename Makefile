@@ -16,6 +16,9 @@ PROGRAMS := tests tools bench --ignore tests/nodes --ignore tests/rig --ignore t
 # Directories that the virtual hosts of demo-nodes see too, even if they lie in /tmp.
 SHARE   := --share $(abspath $(RELEASE)) --share $(abspath build)
 
+# Runs programs that were compiled for another machine.
+EMULATOR :=
+
 .PHONY: help build shims demo demo-nodes test bench bench-nodes bench-launch clean lint
 .PHONY: install install-files uninstall
 .PHONY: test-nodes test-rust test-loom test-tsan test-web test-browser test-programs test-mpi4py
@@ -139,7 +142,6 @@ install: build
 	$(MAKE) install-files
 	@echo 'evenkeel is in $(DESTDIR)$(PREFIX)/bin; try: evenkeel doctor'
 
-# EMULATOR: runs programs that were compiled for another machine.
 install-files:
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/evenkeel $(DESTDIR)$(PREFIX)/share/man/man1
 	install -d $(DESTDIR)$(PREFIX)/share/bash-completion/completions

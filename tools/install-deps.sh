@@ -76,6 +76,9 @@ lacking=$(missing)
 if [ -n "$lacking" ]; then
     if [ "$(id -u)" != 0 ] && ! command -v sudo >/dev/null; then
         say "Debian packages are missing, and installing them needs root or sudo."
+        case "$lacking" in
+            *:arm64*) say "First, as root: dpkg --add-architecture arm64 && apt-get update" ;;
+        esac
         die "As root, run: apt-get install --no-install-recommends $lacking"
     fi
     case "$lacking" in *:arm64*) as_root dpkg --add-architecture arm64 ;; esac

@@ -195,9 +195,7 @@ def test_what_run_cannot_look_at_is_said_once(clean, openmpi4):
     options = ["--deadlock", "end", "--timeout", "10"]
     code, said = run_hanging(clean, openmpi4, "what=circle", options=options, environment=no_shell)
     assert code == 124
-    sentence = (
-        "deadlocks of the job with ranks on h1 and 2 more are not found: `/tmp/rig/no-such-shell` cannot"
-    )
+    sentence = "ranks on h1 and 2 more cannot be looked at, so deadlocks that depend on them are not found"
     assert said.count(sentence) == 1, said
     assert "the job is in a deadlock" not in said
 

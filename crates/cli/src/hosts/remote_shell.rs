@@ -4,6 +4,8 @@ use crate::machine::system::host_name;
 
 /// Stands for the host among the words of a remote shell.
 const HOST: &str = "%h";
+/// Stands for the host's name up to the first dot, as Slurm's nodes are called.
+const NODE: &str = "%n";
 
 /// A remote shell: a program that starts another one on a host.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,8 +25,9 @@ impl RemoteShell {
         if host == host_name() {
             return words.to_vec();
         }
-        if self.0.iter().any(|word| word.contains(HOST)) {
-            let shell = self.0.iter().map(|word| word.replace(HOST, host));
+        if self.0.iter().any(|word| word.contains(HOST) || word.contains(NODE)) {
+            let node = host.split('.').next().unwrap_or(host);
+            let shell = self.0.iter().map(|word| word.replace(HOST, host).replace(NODE, node));
             return shell.chain(words.iter().cloned()).collect();
         }
         // A remote shell joins words with blanks, and the shell on the host splits them again.
@@ -44,6 +47,7 @@ mod tests {
         assert_eq!(line("ssh -q", "far.example"), ["ssh", "-q", "far.example", "'/a b/evenkeel'", "model"]);
         assert_eq!(line("ssh -q", &host_name()), ["/a b/evenkeel", "model"]);
         assert_eq!(line("srun -w %h", "far"), ["srun", "-w", "far", "/a b/evenkeel", "model"]);
+        assert_eq!(line("srun -w %n", "far.example")[2], "far");
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Which ranks hold up which others, in sentences.
 
+use super::inspection::Communicator;
 use super::observation::{Observation, RankView, Standing};
 use super::rank::{Call, CollectiveWait, Instance, Peer, Tag, has_root};
 use super::wait_graph::{self, Need};
@@ -114,7 +115,7 @@ pub fn call_words(call: &Call) -> String {
 }
 
 fn on_communicator(call: &Call) -> String {
-    let words = call.communicator.as_ref().map(super::rank::Communicator::words);
+    let words = call.communicator.as_ref().map(Communicator::words);
     words.map_or(String::new(), |words| format!(" on {words}"))
 }
 

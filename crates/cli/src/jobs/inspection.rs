@@ -1,6 +1,5 @@
 //! What the front end of a rank tells those who look at it: `ek_inspection` in `shims/include/evenkeel.h`.
 
-use super::rank::{Communicator, text};
 use evenkeel_segment::foreign::{read_bytes, read_words};
 use serde::{Deserialize, Serialize};
 use std::collections::hash_map::DefaultHasher;
@@ -16,6 +15,7 @@ const MOST_PLACES: u64 = 1 << 16;
 const MOST_NODES: u64 = 1 << 20;
 /// Of a rank with more communicators only MPI_COMM_WORLD is told: reading all of them would take too long.
 const MOST_TOLD: usize = 64;
+const MOST_MEMBERS: usize = 1 << 18;
 
 /// What a rank's front end tells. Addresses are the rank's; `…_at` are offsets in an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,6 +45,25 @@ pub struct Inspection {
     host_names: u64,
 }
 
+/// A communicator.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Communicator {
+    /// What people call it: `world`, its name, or nothing.
+    pub name: String,
+    /// World ranks of its members, in rank order.
+    pub members: Vec<u32>,
+}
+
+impl Communicator {
+    /// As a part of a sentence.
+    pub fn words(&self) -> String {
+        match (self.name.as_str(), self.members.len()) {
+            ("", ranks) => format!("a communicator of {ranks} ranks"),
+            (name, ranks) => format!("{name} ({ranks} ranks)"),
+        }
+    }
+}
+
 /// What a rank knows of a communicator.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
@@ -52,6 +71,8 @@ pub struct Entry {
     is_world: bool,
     /// Its name and members.
     pub communicator: Communicator,
+    /// A hash of the members, in order.
+    members: u64,
     /// How many blocking collectives on it the rank has left to the MPI library.
     called: u64,
 }
@@ -59,9 +80,7 @@ pub struct Entry {
 impl Entry {
     /// See [`HostCollectives`].
     pub fn host_collectives(&self) -> HostCollectives {
-        let mut hasher = DefaultHasher::new(); // the same in all processes of one version
-        self.communicator.members.hash(&mut hasher);
-        let of = if self.is_world { WORLD } else { hasher.finish() };
+        let of = if self.is_world { WORLD } else { self.members };
         HostCollectives { of, called: self.called }
     }
 }
@@ -144,14 +163,17 @@ impl Inspection {
     /// no other one has the members of: such could not be told apart.
     pub fn host_collectives(&self, pid: u32) -> Vec<HostCollectives> {
         let addresses = self.addresses(pid).filter(|all| all.len() <= MOST_TOLD).unwrap_or_default();
-        let entries: Vec<Entry> =
-            addresses.into_iter().filter_map(|address| self.entry_at(pid, address)).collect();
+        let mut members = 0;
+        let is_short = |entry: &Entry| {
+            members += entry.communicator.members.len();
+            members <= MOST_MEMBERS
+        };
+        let entries = addresses.into_iter().filter_map(|address| self.entry_at(pid, address));
+        let entries: Vec<Entry> = entries.take_while(is_short).collect();
         // Those that are not in the table, or cannot be read, may have any members.
         let are_all = word(pid, self.count) == Some(entries.len() as u64);
-        let is_alone = |entry: &&Entry| {
-            let has_its_members = |other: &&Entry| other.communicator.members == entry.communicator.members;
-            entries.iter().filter(has_its_members).count() == 1
-        };
+        let is_alone =
+            |entry: &&Entry| entries.iter().filter(|other| other.members == entry.members).count() == 1;
         let others = entries.iter().filter(|entry| !entry.is_world && are_all).filter(is_alone);
         // MPI_Finalize empties the table, but this entry stays.
         let world = word(pid, self.world_entry + self.host_collectives_at);
@@ -182,11 +204,46 @@ impl Inspection {
         let name =
             if is_world { "world".into() } else { text(pid, entry + self.name_at, COMMUNICATOR_NAME_BYTES)? };
         let called = word(pid, entry + self.host_collectives_at)?;
-        Some(Entry { is_world, communicator: Communicator { name, members }, called })
+        let mut hasher = DefaultHasher::new(); // the same in all processes of one version
+        members.hash(&mut hasher);
+        let communicator = Communicator { name, members };
+        Some(Entry { is_world, communicator, members: hasher.finish(), called })
     }
 }
 
 fn word(pid: u32, address: u64) -> Option<u64> {
     let mut word = [0];
     read_words(pid, address, &mut word).ok().map(|()| word[0])
+}
+
+/// A text that ends with a zero byte. It may stand at the end of what the process maps.
+pub(super) fn text(pid: u32, address: u64, longest: usize) -> Option<String> {
+    const PIECE: usize = 8;
+    let mut text = Vec::new();
+    while text.len() < longest {
+        let at = address + text.len() as u64;
+        // Up to an address that is a multiple of eight, so that no piece reaches into the next page.
+        let mut piece = [0; PIECE];
+        let bytes = &mut piece[..PIECE - at as usize % PIECE];
+        read_bytes(pid, at, bytes).ok()?;
+        let end = bytes.iter().position(|byte| *byte == 0);
+        text.extend_from_slice(&bytes[..end.unwrap_or(bytes.len())]);
+        if end.is_some() {
+            break;
+        }
+    }
+    String::from_utf8(text).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_read_up_to_their_end() {
+        let text_here = c"MPI_Allreduce";
+        let read = |longest| text(std::process::id(), text_here.as_ptr() as u64, longest);
+        assert_eq!(read(48).as_deref(), Some("MPI_Allreduce"));
+        assert_eq!(text(std::process::id(), 0, 48), None);
+    }
 }

@@ -234,6 +234,13 @@ pub fn is_of_this_host(pid: u32) -> bool {
     !differs("uts") || differs("pid")
 }
 
+/// The real, effective, saved and file system user of the process; None if there is no such process.
+pub fn users(pid: u32) -> Option<Vec<u32>> {
+    let status = std::fs::read_to_string(file(pid, "status")).ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("Uid:"))?;
+    line.split_whitespace().map(|user| user.parse().ok()).collect()
+}
+
 /// The user that the process belongs to; None if there is no such process.
 pub fn user(pid: u32) -> Option<u32> {
     use std::os::unix::fs::MetadataExt;
@@ -276,6 +283,7 @@ mod tests {
         let me = std::process::id();
         assert_eq!((own_number(me).is_some(), all().contains(&me)), (true, true));
         assert!(is_of_this_host(me) && is_of_this_host(1));
+        assert_eq!(users(me).map(|users| users.len()), Some(4));
         let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
         let pid = child.id();
         let becomes = |expected: &str| {

@@ -4,32 +4,13 @@
 //! that is right if the line is the same afterwards, because the rank was in the same call all the time.
 
 use super::discovery::{Job, JobRank};
-use super::inspection::{Entry, HostCollectives, Inspection};
+use super::inspection::{Communicator, Entry, HostCollectives, Inspection, text};
 use super::threads::Threads;
 use evenkeel_segment::Seq;
 use evenkeel_segment::block::WORLD;
 use evenkeel_segment::call_line::{CurrentCall, EngineWait, Sight};
-use evenkeel_segment::foreign::{read_bytes, read_words, ticks_now};
+use evenkeel_segment::foreign::{read_words, ticks_now};
 use serde::{Deserialize, Serialize};
-
-/// A communicator.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Communicator {
-    /// What people call it: `world`, its name, or nothing.
-    pub name: String,
-    /// World ranks of its members, in rank order.
-    pub members: Vec<u32>,
-}
-
-impl Communicator {
-    /// As a part of a sentence.
-    pub fn words(&self) -> String {
-        match (self.name.as_str(), self.members.len()) {
-            ("", ranks) => format!("a communicator of {ranks} ranks"),
-            (name, ranks) => format!("{name} ({ranks} ranks)"),
-        }
-    }
-}
 
 /// The rank that a call sends to or receives from, or the root of a collective.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -126,25 +107,6 @@ pub fn other_threads(rank: &JobRank, sight: &Sight) -> Threads {
 /// The name of an MPI function that stands at an address in a process.
 pub fn function_name(pid: u32, address: u64) -> Option<String> {
     text(pid, address, NAME_BYTES)
-}
-
-/// A text that ends with a zero byte. It may stand at the end of what the process maps.
-pub(super) fn text(pid: u32, address: u64, longest: usize) -> Option<String> {
-    const PIECE: usize = 8;
-    let mut text = Vec::new();
-    while text.len() < longest {
-        let at = address + text.len() as u64;
-        // Up to an address that is a multiple of eight, so that no piece reaches into the next page.
-        let mut piece = [0; PIECE];
-        let bytes = &mut piece[..PIECE - at as usize % PIECE];
-        read_bytes(pid, at, bytes).ok()?;
-        let end = bytes.iter().position(|byte| *byte == 0);
-        text.extend_from_slice(&bytes[..end.unwrap_or(bytes.len())]);
-        if end.is_some() {
-            break;
-        }
-    }
-    String::from_utf8(text).ok()
 }
 
 // ---- calls that the MPI library carries out, and messages ----
@@ -307,13 +269,5 @@ mod tests {
         assert_eq!(needed("MPI_Gather", 1, 3, Some(2)), None);
         assert_eq!(needed("MPI_Exscan", 2, 4, None), Some(vec![0, 1]));
         assert_eq!(needed("MPI_Comm_free", 0, 4, None), None);
-    }
-
-    #[test]
-    fn texts_are_read_up_to_their_end() {
-        let text_here = c"MPI_Allreduce";
-        let read = |longest| text(std::process::id(), text_here.as_ptr() as u64, longest);
-        assert_eq!(read(48).as_deref(), Some("MPI_Allreduce"));
-        assert_eq!(text(std::process::id(), 0, 48), None);
     }
 }

@@ -125,9 +125,10 @@ fn host_collective_needs(seen: &Observation, me: u32, call: &Call, mine: HostCol
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::jobs::inspection::Communicator;
     use crate::jobs::observation::Traffic;
     use crate::jobs::process::Activity;
-    use crate::jobs::rank::{Communicator, Tag};
+    use crate::jobs::rank::Tag;
 
     const WORLD: u64 = 0;
 

@@ -232,9 +232,9 @@ options! {
 
     /// How `--timeout` and `--deadlock` look at ranks on other machines. A command such as `ssh -p 2222`,
     /// behind which the machine's name and the words of a command come; or one with `%h` in place of the
-    /// name, such as `kubectl exec %h --`. It must not ask for a password. Empty: what the launcher was told
-    /// to use, in an allocation of Slurm's `srun`, else `ssh`. It is an option of `evenkeel run` and
-    /// `evenkeel where`.
+    /// name, such as `kubectl exec -i %h --`. It must pass standard input on, and not ask for a password.
+    /// Empty: what the launcher was told to use, in an allocation of Slurm's `srun`, else `ssh`. It is an
+    /// option of `evenkeel run` and `evenkeel where`.
     REMOTE_SHELL { name: "remote-shell", env: "EVENKEEL_REMOTE_SHELL", default: "", values: "COMMAND" }
 
     /// How long a rank waits before it checks whether the ranks that it waits for are still alive.

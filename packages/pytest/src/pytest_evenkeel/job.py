@@ -132,8 +132,12 @@ class Job:
             rank.read()
         return ended
 
-    def launcher_text(self):
-        return tail(self.launcher_output.read_text(errors="replace"))
+    def launcher_text(self, since=""):
+        """What the launcher has printed: its end, or from a sentence on, if it is there."""
+        text = self.launcher_output.read_text(errors="replace")
+        if not since:
+            return tail(text)
+        return text[text.index(since) :][:MOST_CHARACTERS] if since in text else ""
 
     def pids(self):
         """Process ids of ranks that live on this machine, and are still those of this job."""

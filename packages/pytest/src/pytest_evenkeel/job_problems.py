@@ -12,7 +12,9 @@ from pytest_evenkeel.combined import names
 WHERE_S = 20
 
 # What `evenkeel run` says before it ends a job.
-DEADLOCK = "evenkeel: the job is in a deadlock"
+DEADLOCK = (
+    "evenkeel: the job is in a deadlock: some of its ranks wait for what can never come. The job is ended"
+)
 
 
 def at_start(job, test, ended, waited_s):
@@ -71,9 +73,9 @@ def fatal_line(text):
 
 def crash(job, test):
     """The job has ended within a test."""
-    if DEADLOCK in job.launcher_text():
+    if explained := job.launcher_text(DEADLOCK):
         sentence = f"evenkeel: this test is in a deadlock: {progress(job, test)}. The job was ended"
-        return sentence, [("evenkeel run --deadlock end", job.launcher_text())]
+        return sentence, [("evenkeel run --deadlock end", explained)]
     deaths = {rank.rank: fatal_line(rank.text(test)) for rank in job.ranks if test not in rank.ended}
     dead = [rank for rank, line in deaths.items() if line]
     died = f" ({names(dead)}: {deaths[dead[0]]})" if dead else ""

@@ -2,9 +2,10 @@
 
 use crate::jobs::discovery::{self, Job};
 use crate::jobs::findings;
-use crate::jobs::machines::{LeftOut, Ways, WholeJob};
+use crate::jobs::machines::{Found, LeftOut, Ways, WholeJob};
 use crate::jobs::observation::{BETWEEN_LOOKS, FirstLook};
 use crate::machine::processor_time;
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 /// The time between two observations.
@@ -15,6 +16,7 @@ const SHARE: u32 = 100;
 /// ranks may have been in MPI_Init, or a network was down.
 const TRY_AGAIN: Duration = Duration::from_secs(3);
 const TRY_SELDOM: Duration = Duration::from_secs(60);
+const TRY_NEVER: Duration = Duration::from_secs(1 << 32);
 
 /// Each observation is of two looks, between which the process can do other things.
 pub struct DeadlockWatch {
@@ -32,11 +34,12 @@ pub struct DeadlockWatch {
 struct Watched {
     job: WholeJob,
     first: Option<FirstLook>,
+    /// Machines are searched for: that may take some seconds, in which this process has other things to do.
+    search: Option<JoinHandle<Found>>,
     /// When machines that could not be looked at are tried again, and how long it was waited for that.
     next_try: Instant,
     pause: Duration,
-    /// What could not be looked at has been said.
-    has_said: bool,
+    searches: u32,
 }
 
 impl DeadlockWatch {
@@ -79,10 +82,17 @@ impl DeadlockWatch {
         for job in discovery::jobs().jobs.into_iter().filter(|job| job.has_been_started_by(me)) {
             // Without a number, its ranks are still in MPI_Init.
             let Some(number) = job.number() else { continue };
-            let mut watched = match known.iter().position(|it| it.job.head.number == Some(number)) {
-                Some(at) => known.swap_remove(at).again(job, self.ways.as_ref()),
-                None => Watched::begin(job, self.ways.as_ref()),
+            let at = known.iter().position(|it| it.job.head.number == Some(number));
+            let mut watched = match at.map(|at| known.swap_remove(at)) {
+                Some(mut watched) => {
+                    watched.job.renew(job);
+                    watched
+                }
+                None => Watched::begin(job),
             };
+            if let Some(ways) = &self.ways {
+                watched.search(ways);
+            }
             watched.first = watched.job.first_look();
             self.jobs.push(watched);
         }
@@ -98,45 +108,54 @@ impl DeadlockWatch {
 }
 
 impl Watched {
-    fn begin(job: Job, ways: Option<&Ways>) -> Watched {
-        let (job, refusal) = open(job, ways);
-        let has_said = refusal.is_some();
-        if let Some(refusal) = refusal {
-            eprintln!("evenkeel: deadlocks between machines are not found: {refusal}");
-        }
-        Watched { job, first: None, next_try: Instant::now() + TRY_AGAIN, pause: TRY_AGAIN, has_said }
+    fn begin(job: Job) -> Watched {
+        let job = WholeJob::here(job);
+        let next_try = Instant::now();
+        Watched { job, first: None, search: None, next_try, pause: TRY_AGAIN, searches: 0 }
     }
 
-    /// The same job, found again. Machines that could not be looked at are tried again from time to time.
-    fn again(mut self, job: Job, ways: Option<&Ways>) -> Watched {
-        if self.job.left_out().is_empty() || Instant::now() < self.next_try {
-            self.job.renew(job);
-            return self;
-        }
-        let (job, _) = open(job, ways);
-        if let [first, others @ ..] = job.left_out()
-            && !std::mem::replace(&mut self.has_said, true)
+    /// Searches for the job's other machines, from time to time for those that could not be looked at.
+    fn search(&mut self, ways: &Ways) {
+        if let Some(search) = self.search.take_if(|search| search.is_finished())
+            && let Ok(found) = search.join()
         {
-            say_left_out(first, others);
+            self.job.take(found);
+            self.say_left_out();
         }
-        let pause = (self.pause * 2).min(TRY_SELDOM);
-        Watched { job, first: None, next_try: Instant::now() + pause, pause, has_said: self.has_said }
+        if self.search.is_some() || Instant::now() < self.next_try {
+            return;
+        }
+        self.next_try = Instant::now() + self.pause;
+        if self.searches > 0 {
+            self.pause = (self.pause * 2).min(TRY_SELDOM);
+        }
+        match self.job.search(ways) {
+            Ok(None) => {}
+            Ok(Some(search)) => {
+                self.searches += 1;
+                self.search = Some(std::thread::spawn(|| search.run()));
+            }
+            Err(error) => {
+                eprintln!("evenkeel: ranks on other machines are not looked at: {error}");
+                self.next_try += TRY_NEVER;
+            }
+        }
     }
-}
 
-/// The job with its other machines; if that is refused, the part that is here, and why.
-fn open(job: Job, ways: Option<&Ways>) -> (WholeJob, Option<String>) {
-    let Some(ways) = ways else { return (WholeJob::here(job), None) };
-    match WholeJob::of(job.clone(), ways) {
-        Ok(whole) => (whole, None),
-        Err(error) => (WholeJob::here(job), Some(error.to_string())),
+    /// Says which machines cannot be looked at, once: after the second search, because ranks may have been in
+    /// MPI_Init at the first.
+    fn say_left_out(&self) {
+        let left_out = self.job.left_out().iter().filter(|machine| !machine.is_over);
+        let left_out: Vec<&LeftOut> = left_out.collect();
+        if self.searches != 2 || left_out.is_empty() {
+            return;
+        }
+        let more =
+            if left_out.len() > 1 { format!(" and {} more", left_out.len() - 1) } else { String::new() };
+        eprintln!(
+            "evenkeel: ranks on {}{more} cannot be looked at, so deadlocks that depend on them are not \
+             found: {}.",
+            left_out[0].host, left_out[0].why
+        );
     }
-}
-
-fn say_left_out(first: &LeftOut, others: &[LeftOut]) {
-    let more = if others.is_empty() { String::new() } else { format!(" and {} more", others.len()) };
-    eprintln!(
-        "evenkeel: deadlocks of the job with ranks on {}{more} are not found: {}.",
-        first.host, first.why
-    );
 }

@@ -179,9 +179,10 @@ pub fn summary(view: &JobView) -> String {
 #[cfg(test)]
 pub mod tests {
     use super::*;
+    use crate::jobs::inspection::Communicator;
     use crate::jobs::observation::RankView;
     use crate::jobs::process::Activity;
-    use crate::jobs::rank::{Call, CollectiveWait, Communicator, Instance, Peer, Tag};
+    use crate::jobs::rank::{Call, CollectiveWait, Instance, Peer, Tag};
 
     pub fn rank(number: u32, standing: Standing) -> RankLoad {
         let seen = RankView {

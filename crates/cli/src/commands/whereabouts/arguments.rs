@@ -50,8 +50,9 @@ pub struct WhereArguments {
     pub hosts: Vec<String>,
     /// How to start this program on another machine, as for `ssh`; or with %h in place of the machine's name
     ///
-    /// The words of a command follow behind the machine's name, quoted for the shell there. With %h they
-    /// follow as they are, as for `srun --nodelist=%h` or `kubectl exec %h --`. EVENKEEL_REMOTE_SHELL does
+    /// It must pass standard input on, and not ask for a password. The words of a command follow behind the
+    /// machine's name, quoted for the shell there. With %h they
+    /// follow as they are, as for `srun --nodelist=%h` or `kubectl exec -i %h --`. EVENKEEL_REMOTE_SHELL does
     /// the same.
     #[arg(long, value_name = "COMMAND")]
     pub remote_shell: Option<String>,

@@ -21,4 +21,4 @@ mod whole_job;
 pub use message::JobHead;
 pub use responder::serve;
 pub use ways::Ways;
-pub use whole_job::{LeftOut, WholeJob};
+pub use whole_job::{Found, LeftOut, WholeJob};

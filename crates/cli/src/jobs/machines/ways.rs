@@ -35,8 +35,12 @@ impl Ways {
     /// job was told to use; in an allocation of Slurm's srun; else ssh.
     pub(super) fn shell(&self, job: Option<&Job>) -> Result<RemoteShell, JobError> {
         // Root runs nothing that another user's job names.
+        let environment = |pid: u32| {
+            let variables = process::environment(pid);
+            is_own(pid).then_some(variables) // also afterwards: it may have begun another program
+        };
         let own = job.and_then(Job::lowest).filter(|pid| is_own(*pid));
-        let variables = own.map(process::environment).unwrap_or_default();
+        let variables = own.and_then(environment).unwrap_or_default();
         let of_job =
             |name: &str| variables.iter().find(|(key, _)| key == name).map(|(_, value)| value.clone());
         self.shell_from(|name| std::env::var(name).ok().or_else(|| of_job(name)))
@@ -44,7 +48,8 @@ impl Ways {
 
     /// Whether other machines may be asked that a job itself names.
     pub(super) fn follows(&self, job: &Job) -> bool {
-        self.shell.is_some() || job.lowest().is_some_and(is_own)
+        let is_named = self.shell.is_some() || std::env::var_os(REMOTE_SHELL.env).is_some();
+        is_named || job.lowest().is_some_and(is_own)
     }
 
     fn shell_from(&self, variable: impl Fn(&str) -> Option<String>) -> Result<RemoteShell, JobError> {
@@ -60,12 +65,16 @@ impl Ways {
 }
 
 fn is_own(pid: u32) -> bool {
-    process::user(pid) == Some(rustix::process::geteuid().as_raw())
+    let me = rustix::process::geteuid().as_raw();
+    process::users(pid).is_some_and(|users| users.iter().all(|user| *user == me))
 }
 
-/// What a launcher was told: a list of alternatives, of which the first is taken. ssh must not ask anything.
+/// What a launcher was told: a list of alternatives, of which the first is taken that is there. ssh must not
+/// ask anything.
 fn of_launcher(text: &str, slurm: Option<&str>) -> String {
-    let first = text.split(" : ").next().unwrap_or(text).trim();
+    let alternatives: Vec<&str> = text.split(':').map(str::trim).filter(|it| !it.is_empty()).collect();
+    let is_there = |it: &&&str| is_program(it.split(' ').next().unwrap_or(it));
+    let first = alternatives.iter().find(is_there).or(alternatives.first()).copied().unwrap_or(text);
     let program = first.split(' ').next().unwrap_or(first);
     match (program.rsplit('/').next().unwrap_or(program), slurm) {
         ("srun", Some(job)) => srun(job),
@@ -74,9 +83,15 @@ fn of_launcher(text: &str, slurm: Option<&str>) -> String {
     }
 }
 
+/// Whether there is such a program, by its path or on PATH.
+fn is_program(name: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|folder| folder.join(name).is_file())
+}
+
 /// A step beside those of the job, which take all that the allocation has.
 fn srun(job: &str) -> String {
-    format!("srun --jobid={job} --overlap --quiet --nodes=1 --ntasks=1 --nodelist=%h")
+    format!("srun --jobid={job} --overlap --quiet --nodes=1 --ntasks=1 --nodelist=%n")
 }
 
 #[cfg(test)]
@@ -101,8 +116,9 @@ mod tests {
             "{slurm}"
         );
         let agent = |text| line(None, &[("OMPI_MCA_plm_rsh_agent", text), (SLURM_JOB, "7")]).unwrap();
-        assert_eq!(agent("/opt/rsh -v : ssh"), "/opt/rsh -v far x");
-        assert_eq!(agent("ssh -p 2 : rsh"), "ssh -p 2 -o BatchMode=yes -o ConnectTimeout=5 far x");
+        assert_eq!(agent("/bin/sh -v : ssh"), "/bin/sh -v far x");
+        assert_eq!(agent("/no/such/shell:/bin/sh"), "/bin/sh far x");
+        assert_eq!(agent("/no/ssh -p 2"), "/no/ssh -p 2 -o BatchMode=yes -o ConnectTimeout=5 far x");
         assert!(agent("/usr/bin/srun").contains("--overlap"));
         assert!(line(None, &[(REMOTE_SHELL.env, "")]).unwrap().starts_with("ssh -o BatchMode=yes"));
         assert!(line(Some("'"), &[]).unwrap_err().to_string().contains("--remote-shell"));

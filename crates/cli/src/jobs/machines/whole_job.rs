@@ -19,6 +19,26 @@ pub struct LeftOut {
     pub host: String,
     /// Why, without a full stop.
     pub why: String,
+    /// It was looked at, and its ranks have ended since.
+    pub is_over: bool,
+}
+
+impl LeftOut {
+    fn new(host: &str, why: &str) -> LeftOut {
+        LeftOut { host: host.into(), why: why.into(), is_over: false }
+    }
+}
+
+/// Machines that are to be found, through a remote shell. That may take some seconds.
+pub struct Search {
+    hosts: Vec<String>,
+    shell: RemoteShell,
+}
+
+/// What a search has found.
+pub struct Found {
+    machines: Vec<(OtherMachine, Introduction)>,
+    left_out: Vec<LeftOut>,
 }
 
 /// A job, on all machines that can be reached.
@@ -43,61 +63,82 @@ impl WholeJob {
         let shell = ways.shell(here.as_ref().ok())?;
         let me = system::host_name();
         let hosts = ways.hosts.iter().filter(|host| **host != me).cloned().collect();
-        let (machines, left_out) = introduce(hosts, &shell);
+        let found = Search { hosts, shell }.run();
         let (head, here) = match here {
             Ok(job) => (JobHead::of(&job), Some(job)),
-            Err(refusal) => (head_elsewhere(wanted, &machines, &left_out, refusal)?, None),
+            Err(refusal) => {
+                let head = head_elsewhere(wanted, &found, refusal)?;
+                let mut jobs = discovery::jobs().jobs.into_iter();
+                let here = jobs.find(|job| head.number.is_some() && job.number() == head.number);
+                (head, here)
+            }
         };
-        Ok(WholeJob::new(head, here, machines, left_out))
+        let mut whole = WholeJob::new(head, here);
+        whole.take(found);
+        Ok(whole)
     }
 
     /// A job that has ranks here, with the machines of its other ranks.
     pub fn of(job: Job, ways: &Ways) -> Result<WholeJob, JobError> {
-        let head = JobHead::of(&job);
-        let mut hosts = head.hosts.clone();
+        let mut whole = WholeJob::here(job);
+        if let Some(search) = whole.search(ways)? {
+            whole.take(search.run());
+        }
+        Ok(whole)
+    }
+
+    /// The part of a job that is on this machine. Its other machines are left out, for now.
+    pub fn here(job: Job) -> WholeJob {
+        let mut whole = WholeJob::new(JobHead::of(&job), Some(job));
+        let mut hosts = whole.head.hosts.clone();
         let me = system::host_name();
         if let Some(at) = hosts.iter().position(|host| *host == me) {
             hosts.remove(at);
         }
-        let left_out = |host: &String, why: &str| LeftOut { host: host.clone(), why: why.into() };
-        let mut refused: Vec<LeftOut> = Vec::new();
-        if !ways.follows(&job) {
-            let why = "the job belongs to another user; name the way there with --remote-shell";
-            refused.extend(hosts.drain(..).map(|host| left_out(&host, why)));
-        }
-        let same_name = hosts.extract_if(.., |host| *host == me);
-        refused.extend(same_name.map(|host| left_out(&host, "this machine has the same name")));
-        if hosts.is_empty() {
-            return Ok(WholeJob::new(head, Some(job), Vec::new(), refused));
-        }
-        let (machines, unreached) = introduce(hosts, &ways.shell(Some(&job))?);
-        refused.extend(unreached);
-        Ok(WholeJob::new(head, Some(job), machines, refused))
+        whole.left_out = hosts.iter().map(|host| LeftOut::new(host, "it has not been asked yet")).collect();
+        whole
     }
 
-    /// The part of a job that is on this machine.
-    pub fn here(job: Job) -> WholeJob {
-        WholeJob::new(JobHead::of(&job), Some(job), Vec::new(), Vec::new())
+    fn new(head: JobHead, here: Option<Job>) -> WholeJob {
+        let cpu_elsewhere = Duration::ZERO;
+        WholeJob { head, here, others: Vec::new(), left_out: Vec::new(), cpu_elsewhere }
     }
 
-    fn new(
-        head: JobHead,
-        here: Option<Job>,
-        machines: Vec<(OtherMachine, Introduction)>,
-        mut left_out: Vec<LeftOut>,
-    ) -> WholeJob {
-        let mut others = Vec::new();
-        for (machine, told) in machines {
-            let has_it = told.jobs.iter().any(|job| job.number.is_some() && job.number == head.number);
+    /// What finds the machines that are left out and may be found; None if there are none.
+    pub fn search(&mut self, ways: &Ways) -> Result<Option<Search>, JobError> {
+        let Some(here) = &self.here else { return Ok(None) };
+        let may_follow = ways.follows(here);
+        let me = system::host_name();
+        let mut hosts = Vec::new();
+        for machine in &mut self.left_out {
+            if !may_follow {
+                machine.why =
+                    "the job belongs to another user; name the way there with --remote-shell".into();
+            } else if machine.host == me {
+                machine.why = "this machine has the same name".into();
+            } else if !machine.is_over {
+                hosts.push(machine.host.clone());
+            }
+        }
+        Ok(if hosts.is_empty() { None } else { Some(Search { hosts, shell: ways.shell(Some(here))? }) })
+    }
+
+    /// Takes the machines in that a search has found.
+    pub fn take(&mut self, found: Found) {
+        let asked = found.machines.iter().map(|(machine, _)| &machine.host);
+        let asked: Vec<String> = asked.chain(found.left_out.iter().map(|it| &it.host)).cloned().collect();
+        self.left_out.retain(|machine| !asked.contains(&machine.host));
+        self.left_out.extend(found.left_out);
+        for (machine, told) in found.machines {
+            let has_it = told.jobs.iter().any(|job| job.number.is_some() && job.number == self.head.number);
             if has_it {
-                others.push(machine);
+                self.others.push(machine);
             } else {
                 let why = told.refused.into_iter().next();
                 let why = why.unwrap_or("the job has no ranks there that can be looked at".into());
-                left_out.push(LeftOut { host: machine.host, why: why.trim_end_matches('.').into() });
+                self.left_out.push(LeftOut::new(&machine.host, why.trim_end_matches('.')));
             }
         }
-        WholeJob { head, here, others, left_out, cpu_elsewhere: Duration::ZERO }
     }
 
     /// Machines that have not been looked at.
@@ -135,7 +176,7 @@ impl WholeJob {
         let first = self.here.as_ref().map(FirstLook::take);
         self.each(|machine| match machine.answer::<Looked>(until)?.is_there {
             true => Ok(()),
-            false => Err("its ranks have ended".into()),
+            false => Err(OVER.into()),
         });
         first
     }
@@ -185,53 +226,67 @@ impl WholeJob {
         self.others.retain_mut(|machine| match step(machine) {
             Ok(()) => true,
             Err(why) => {
-                left_out.push(LeftOut { host: machine.host.clone(), why });
+                left_out.push(LeftOut { host: machine.host.clone(), is_over: why == OVER, why });
                 false
             }
         });
     }
 }
 
-/// Starts a process on each host, and hears what each says.
-fn introduce(hosts: Vec<String>, shell: &RemoteShell) -> (Vec<(OtherMachine, Introduction)>, Vec<LeftOut>) {
+/// Why a machine is left out that was looked at before.
+const OVER: &str = "its ranks have ended";
+
+impl Search {
+    /// How long all machines may take together.
+    const WHOLE: Duration = Duration::from_secs(20);
     /// More at once are refused by some sshd.
     const AT_ONCE: usize = 8;
-    let start = |host: String| match host.is_empty() || host.starts_with('-') {
-        true => Err(LeftOut { host, why: "this is no name of a host".into() }),
-        false => OtherMachine::start(&host, shell).map_err(|why| LeftOut { host, why }),
-    };
-    let (mut machines, mut left_out) = (Vec::new(), Vec::new());
-    let mut hosts = hosts.into_iter();
-    let mut next = || -> Vec<_> { hosts.by_ref().take(AT_ONCE).map(start).collect() };
-    for outcome in std::iter::from_fn(|| Some(next()).filter(|some| !some.is_empty())).flatten() {
-        let introduced = outcome.and_then(|mut machine| match machine.introduction() {
-            Ok(told) => Ok((machine, told)),
-            Err(why) => Err(LeftOut { host: machine.host, why }),
-        });
-        match introduced {
-            Ok(machine) => machines.push(machine),
-            Err(machine) => left_out.push(machine),
+
+    /// Starts a process on each host, and hears what each says.
+    pub fn run(self) -> Found {
+        let until = Instant::now() + Search::WHOLE;
+        let mut found = Found { machines: Vec::new(), left_out: Vec::new() };
+        for hosts in self.hosts.chunks(Search::AT_ONCE) {
+            let start = |host: &String| match is_name(host) {
+                false => Err(LeftOut::new(host, "this is no name of a host")),
+                true if Instant::now() > until => Err(LeftOut::new(host, "other machines took all the time")),
+                true => OtherMachine::start(host, &self.shell).map_err(|why| LeftOut::new(host, &why)),
+            };
+            let started: Vec<_> = hosts.iter().map(start).collect();
+            for outcome in started {
+                let introduced = outcome.and_then(|mut machine| match machine.introduction() {
+                    Ok(told) => Ok((machine, told)),
+                    Err(why) => Err(LeftOut::new(&machine.host, &why)),
+                });
+                match introduced {
+                    Ok(machine) => found.machines.push(machine),
+                    Err(machine) => found.left_out.push(machine),
+                }
+            }
         }
+        found
     }
-    (machines, left_out)
+}
+
+/// Whether a remote shell may get this as a host: no option, and nothing that a shell would take for more.
+fn is_name(host: &str) -> bool {
+    let is_usual = |byte: u8| byte.is_ascii_alphanumeric() || b"._:@-".contains(&byte);
+    !host.is_empty() && !host.starts_with('-') && host.bytes().all(is_usual)
 }
 
 /// The job that is meant, if it has no ranks here.
-fn head_elsewhere(
-    wanted: Option<u32>,
-    machines: &[(OtherMachine, Introduction)],
-    left_out: &[LeftOut],
-    refusal: JobError,
-) -> Result<JobHead, JobError> {
-    let heads = machines.iter().flat_map(|(_, told)| &told.jobs);
+fn head_elsewhere(wanted: Option<u32>, found: &Found, refusal: JobError) -> Result<JobHead, JobError> {
+    let heads = found.machines.iter().flat_map(|(_, told)| &told.jobs);
     let mut meant: Vec<JobHead> =
         heads.filter(|head| wanted.is_none_or(|wanted| head.id == wanted)).cloned().collect();
     meant.sort_by_key(|head| head.number);
     meant.dedup_by_key(|head| head.number);
-    match (meant.len(), left_out.first()) {
+    match (meant.len(), found.left_out.first()) {
         (1, _) => Ok(meant.remove(0)),
         (0, None) => Err(refusal),
-        (0, Some(LeftOut { host, why })) => Err(JobError::Unreached { host: host.clone(), why: why.clone() }),
+        (0, Some(LeftOut { host, why, .. })) => {
+            Err(JobError::Unreached { host: host.clone(), why: why.clone() })
+        }
         _ => Err(JobError::Several { jobs: meant.into_iter().map(|head| (head.id, head.program)).collect() }),
     }
 }
@@ -309,21 +364,27 @@ mod tests {
         assert_ne!(instance(0), instance(1), "blocks of different segments are different communicators");
     }
 
+    fn search(hosts: &[&str], shell: &str) -> Found {
+        let hosts = hosts.iter().map(|host| host.to_string()).collect();
+        Search { hosts, shell: RemoteShell::parse(shell).unwrap() }.run()
+    }
+
     #[test]
     fn a_machine_that_cannot_be_reached_is_left_out_with_what_the_shell_said() {
-        let shell = RemoteShell::parse("sh -c 'echo no route to $0 >&2; exit 255'").unwrap();
-        let (machines, left_out) = introduce(vec!["far.example".into(), "-oProxyCommand=x".into()], &shell);
-        assert!(machines.is_empty());
-        let why = |host: &str| left_out.iter().find(|it| it.host == host).unwrap().why.clone();
+        let hosts = ["far.example", "-oProxyCommand=x", "a;b"];
+        let found = search(&hosts, "sh -c 'echo no route to $0 >&2; exit 255'");
+        assert!(found.machines.is_empty());
+        let why = |host: &str| found.left_out.iter().find(|it| it.host == host).unwrap().why.clone();
         let said = why("far.example");
         assert!(said.contains("exit status: 255), and said: no route to far.example"), "{said}");
-        assert_eq!(why("-oProxyCommand=x"), "this is no name of a host");
+        assert_eq!(why(hosts[1]), "this is no name of a host");
+        assert_eq!(why(hosts[2]), "this is no name of a host");
     }
 
     #[test]
     fn a_machine_that_says_something_else_is_left_out() {
-        let shell = RemoteShell::parse("sh -c 'echo Welcome'").unwrap();
-        let (_, left_out) = introduce(vec!["far.example".into()], &shell);
-        assert!(left_out[0].why.contains("something else answered: `Welcome`"), "{left_out:?}");
+        let found = search(&["far.example"], "sh -c 'echo Welcome'");
+        let why = &found.left_out[0].why;
+        assert!(why.contains("something else answered: `Welcome`"), "{why}");
     }
 }

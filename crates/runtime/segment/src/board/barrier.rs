@@ -82,7 +82,7 @@ impl<M: Words> Board<M> {
     /// has entered a later one since.
     pub fn entered_at(&self, rank: usize, number: u64) -> Option<u64> {
         let is_in_it = || self.entries(rank).load(Ordering::Acquire) == number + 1;
-        // A rank that has entered a later one meanwhile may have noted that time already.
+        // It may note the time of a later one just before it counts that: this number is for reports only.
         let stamp = is_in_it().then(|| self.stamp(rank).load(Ordering::Acquire))?;
         is_in_it().then_some(stamp)
     }
