@@ -38,6 +38,9 @@ NOT_STARTED = "The PMIx server's listener thread failed to start"
 # The exit code of a repetition that cannot go on.
 STOPPED = 120
 
+# The exit code of a rank that evenkeel ends because another one has died.
+DIED = 71
+
 
 @dataclasses.dataclass
 class Mpi:
@@ -168,8 +171,13 @@ class Mpi:
 
 
 def has_stopped(mpi, outcome):
-    """Whether a repetition has stopped. MPICH's launcher kills the other ranks, and combines all codes."""
-    return outcome.code == STOPPED if mpi.family == "openmpi" else outcome.code not in (0, None)
+    """Whether a repetition has stopped. MPICH's launcher kills the other ranks, and combines all codes.
+
+    Open MPI's returns that of the first rank to end, which may be one that waited for a rank that has stopped.
+    """
+    if mpi.family == "openmpi":
+        return outcome.code in (STOPPED, DIED) and "the repetition stops" in outcome.text
+    return outcome.code not in (0, None)
 
 
 def words(program):
