@@ -173,7 +173,7 @@ class Mpi:
 def has_stopped(mpi, outcome):
     """Whether a repetition has stopped. MPICH's launcher kills the other ranks, and combines all codes.
 
-    Open MPI's returns that of the first rank to end, which may be one that waited for a rank that has stopped.
+    Open MPI's returns that of the first rank to end, which may be one that waited for a rank that has.
     """
     if mpi.family == "openmpi":
         return outcome.code in (STOPPED, DIED) and "the repetition stops" in outcome.text
