@@ -127,14 +127,15 @@ def compile_all(machine, directory):
 
 def install(programs, tree, machine=None):
     """Installs what was compiled into `tree` and strips it of debugging information."""
+    machine = machine or Machine(os.uname().machine)
     shutil.rmtree(tree, ignore_errors=True)
     words = ["make", "install-files", f"RELEASE={programs}", f"DESTDIR={tree}", "PREFIX="]
-    if machine and not machine.is_this_one:
+    if not machine.is_this_one:
         words.append(f"EMULATOR=qemu-{machine.name}-static -L /usr/{machine.name}-linux-gnu")
     run(*words, EVENKEEL_DEPS="none")
     for path in sorted(tree.rglob("*")):
         if path.is_file() and path.read_bytes()[:4] == b"\x7fELF":
-            run(f"{machine.prefix if machine else ''}strip", "--strip-unneeded", path)
+            run(f"{machine.prefix}strip", "--strip-unneeded", path)
 
 
 # ---- the wheel ----

@@ -2,6 +2,7 @@
 
 use super::remote_shell::RemoteShell;
 use crate::machine::worker::{self, WorkerOutput};
+use serde::Deserialize;
 use std::io::Read;
 use std::process::{Child, ChildStderr, Command, Stdio};
 use std::sync::mpsc::Sender;
@@ -90,6 +91,21 @@ impl Drop for HostProcess {
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
+}
+
+/// What a line of the process says; else the text of a login script may have come first.
+pub fn parse<T: for<'a> Deserialize<'a>>(line: &str) -> Result<T, String> {
+    serde_json::from_str(line).map_err(|_| {
+        let start: String = line.chars().take(80).collect();
+        format!("instead of its process something else answered: `{start}`")
+    })
+}
+
+/// Whether a process is of this version; else why it is refused.
+pub fn check_version(theirs: &str) -> Result<(), String> {
+    let ours = env!("CARGO_PKG_VERSION");
+    let refusal = || format!("evenkeel {theirs} is installed there, and this is {ours}");
+    if theirs == ours { Ok(()) } else { Err(refusal()) }
 }
 
 /// Ends processes that end when their input does, within [`ENDING`].

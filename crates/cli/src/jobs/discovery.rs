@@ -131,8 +131,8 @@ pub fn jobs() -> Discovery {
 
 fn look() -> Discovery {
     let mut segments: BTreeMap<String, Vec<Mapping>> = BTreeMap::new();
-    for pid in process::all().into_iter().filter(|pid| process::is_of_this_host(*pid)) {
-        if let Some((file, address)) = mapped_segment(pid) {
+    for pid in process::all() {
+        if let Some((file, address)) = mapped_segment(pid).filter(|_| process::is_of_this_host(pid)) {
             segments.entry(file).or_default().push(Mapping { pid, address });
         }
     }

@@ -47,12 +47,13 @@ pub struct Finding {
 pub fn findings(seen: &Observation) -> Vec<Finding> {
     let needs = waiting::needs(seen);
     let stuck = wait_graph::stuck(&needs.proved);
-    let mut found = different_collectives(seen);
+    let mismatches = mismatches(seen);
+    let mut found = different_collectives(seen, &mismatches);
     found.extend(deadlocks(seen, &needs, &stuck));
     found.extend(circles(seen, &needs, &stuck));
     found.extend(exited(seen, &needs));
     found.extend(missing(seen, &needs, &stuck));
-    found.extend(not_in_collectives(seen, &needs));
+    found.extend(not_in_collectives(seen, &needs, &mismatches));
     found.extend(messages(seen, &needs));
     found
 }
@@ -234,9 +235,12 @@ fn collective(call: &Call) -> Option<Collective> {
     own.or(call.host_collective.map(|it| Collective::OfHost(it.of, it.called)))
 }
 
+/// A number, and the ranks that wait in the collective of a communicator with this number, by their places.
+type Mismatch<'a> = (u64, Vec<(usize, &'a Call)>);
+
 /// Ranks that wait in a collective of a communicator, each in the one with the same number, but not all in
-/// the same function. The number comes first.
-fn mismatches(seen: &Observation) -> Vec<(u64, Vec<(usize, &Call)>)> {
+/// the same function.
+fn mismatches(seen: &Observation) -> Vec<Mismatch<'_>> {
     let by_ordinal = groups(seen, |call| match (&call.collective, call.host_collective) {
         (Some(wait), _) => Some((Some(wait.instance.host), wait.instance.block, wait.ordinal?)),
         (None, host) => host.map(|it| (None, it.of, it.called)),
@@ -247,11 +251,11 @@ fn mismatches(seen: &Observation) -> Vec<(u64, Vec<(usize, &Call)>)> {
 }
 
 /// Ranks whose so-and-so-manieth collective of a communicator is another one than that of the others.
-fn different_collectives(seen: &Observation) -> Vec<Finding> {
+fn different_collectives(seen: &Observation, mismatches: &[Mismatch]) -> Vec<Finding> {
     let mut found = Vec::new();
-    for (number, members) in mismatches(seen) {
+    for (number, members) in mismatches {
         let mut by_name: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
-        for (place, call) in &members {
+        for (place, call) in members {
             by_name.entry(&call.name).or_default().push(seen.ranks[*place].rank);
         }
         let mut by_name: Vec<(&str, Vec<u32>)> = by_name.into_iter().collect();
@@ -263,7 +267,7 @@ fn different_collectives(seen: &Observation) -> Vec<Finding> {
             "{} called {name} as {} {} collective{communicator}{}, {}.",
             subject(ranks),
             if ranks.len() == 1 { "its" } else { "their" },
-            ordinal(number),
+            ordinal(*number),
             if members[0].1.collective.is_some() { "" } else { " that the MPI library carries out" },
             list(&others.collect::<Vec<_>>())
         );
@@ -329,14 +333,13 @@ fn whereabouts_of_all(seen: &Observation, places: &[usize]) -> String {
 
 /// Collectives that the MPI library carries out, or evenkeel between nodes. Which ranks are waited for there
 /// is not always known, only which are not there.
-fn not_in_collectives(seen: &Observation, needs: &Needs) -> Vec<Finding> {
+fn not_in_collectives(seen: &Observation, needs: &Needs, mismatches: &[Mismatch]) -> Vec<Finding> {
     let by_call = groups(seen, |call| {
         let is_own = call.collective.as_ref().map(|wait| wait.spans_nodes);
         let members = &call.communicator.as_ref()?.members;
         let is_meant = is_own.unwrap_or_else(|| is_collective(&call.name));
         is_meant.then_some((call.name.as_str(), is_own.is_some(), members.as_slice()))
     });
-    let mismatches = mismatches(seen);
     let is_told = |place: &usize| {
         needs.told[*place] != Need::Nothing
             || mismatches.iter().any(|(_, members)| members.iter().any(|(other, _)| other == place))

@@ -73,6 +73,20 @@ pub struct RankView {
 }
 
 impl RankView {
+    /// A rank of a test's, of which nothing is known but where it is.
+    #[cfg(test)]
+    pub fn example(rank: u32, standing: Standing) -> RankView {
+        RankView {
+            rank,
+            host: 0,
+            pid: Some(100 + rank),
+            standing,
+            activity: Activity::Running,
+            traffic: None,
+            host_collectives: Vec::new(),
+        }
+    }
+
     /// The call in which the rank was all the time.
     pub fn waits_in(&self) -> Option<&Call> {
         match &self.standing {

@@ -173,7 +173,6 @@ fn without_library(mut stacks: ProcessStacks) -> ProcessStacks {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::jobs::process::Activity;
     use evenkeel_stacks::ThreadStack;
     use std::time::Duration;
 
@@ -229,13 +228,11 @@ mod tests {
     #[test]
     fn the_ranks_that_hold_up_others_are_looked_at() {
         let view = |rank| RankView {
-            rank,
-            host: 0,
             pid: (rank != 3).then_some(100 + rank),
-            standing: if rank == 3 { Standing::Exited { finished: false } } else { Standing::Outside },
-            activity: Activity::Running,
-            traffic: None,
-            host_collectives: Vec::new(),
+            ..RankView::example(
+                rank,
+                if rank == 3 { Standing::Exited { finished: false } } else { Standing::Outside },
+            )
         };
         let seen =
             Observation { hosts: vec![String::new()], ranks: (0..4).map(view).collect(), ranks_in_all: 4 };

@@ -127,7 +127,6 @@ mod tests {
     use super::*;
     use crate::jobs::inspection::Communicator;
     use crate::jobs::observation::Traffic;
-    use crate::jobs::process::Activity;
     use crate::jobs::rank::Tag;
 
     const WORLD: u64 = 0;
@@ -154,17 +153,11 @@ mod tests {
     };
 
     fn view(rank: u32, standing: Standing, called: Option<u64>) -> RankView {
+        let host_collectives = called.map(|called| HostCollectives { of: WORLD, called });
         RankView {
-            rank,
-            host: 0,
-            pid: Some(100 + rank),
-            standing,
-            activity: Activity::Running,
             traffic: Some(QUIET),
-            host_collectives: called
-                .map(|called| HostCollectives { of: WORLD, called })
-                .into_iter()
-                .collect(),
+            host_collectives: host_collectives.into_iter().collect(),
+            ..RankView::example(rank, standing)
         }
     }
 

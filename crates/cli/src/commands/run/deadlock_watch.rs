@@ -16,7 +16,6 @@ const SHARE: u32 = 100;
 /// ranks may have been in MPI_Init, or a network was down.
 const TRY_AGAIN: Duration = Duration::from_secs(3);
 const TRY_SELDOM: Duration = Duration::from_secs(60);
-const TRY_NEVER: Duration = Duration::from_secs(1 << 32);
 
 /// Each observation is of two looks, between which the process can do other things.
 pub struct DeadlockWatch {
@@ -36,8 +35,9 @@ struct Watched {
     first: Option<FirstLook>,
     /// Machines are searched for: that may take some seconds, in which this process has other things to do.
     search: Option<JoinHandle<Found>>,
-    /// When machines that could not be looked at are tried again, and how long it was waited for that.
-    next_try: Instant,
+    /// When machines that could not be looked at are tried again, if ever, and how long it was waited for
+    /// that.
+    next_try: Option<Instant>,
     pause: Duration,
     searches: u32,
 }
@@ -110,7 +110,7 @@ impl DeadlockWatch {
 impl Watched {
     fn begin(job: Job) -> Watched {
         let job = WholeJob::here(job);
-        let next_try = Instant::now();
+        let next_try = Some(Instant::now());
         Watched { job, first: None, search: None, next_try, pause: TRY_AGAIN, searches: 0 }
     }
 
@@ -122,10 +122,10 @@ impl Watched {
             self.job.take(found);
             self.say_left_out();
         }
-        if self.search.is_some() || Instant::now() < self.next_try {
+        if self.search.is_some() || self.next_try.is_none_or(|at| Instant::now() < at) {
             return;
         }
-        self.next_try = Instant::now() + self.pause;
+        self.next_try = Some(Instant::now() + self.pause);
         if self.searches > 0 {
             self.pause = (self.pause * 2).min(TRY_SELDOM);
         }
@@ -137,7 +137,7 @@ impl Watched {
             }
             Err(error) => {
                 eprintln!("evenkeel: ranks on other machines are not looked at: {error}");
-                self.next_try += TRY_NEVER;
+                self.next_try = None;
             }
         }
     }

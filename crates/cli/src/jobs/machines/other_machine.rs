@@ -1,7 +1,7 @@
 //! A responder on another machine, as it is asked from here.
 
 use super::message::{Introduction, Request};
-use crate::hosts::host_process::{HostProcess, NotStarted};
+use crate::hosts::host_process::{self, HostProcess, NotStarted};
 use crate::hosts::remote_shell::RemoteShell;
 use crate::machine::worker::{self, WorkerOutput};
 use serde::Deserialize;
@@ -38,10 +38,7 @@ impl OtherMachine {
     pub fn introduction(&mut self) -> Result<Introduction, String> {
         let left = START.saturating_sub(self.begun.elapsed());
         let told: Introduction = self.line(left, START)?;
-        let ours = env!("CARGO_PKG_VERSION");
-        if told.version != ours {
-            return Err(format!("evenkeel {} is installed there, and this is {ours}", told.version));
-        }
+        host_process::check_version(&told.version)?;
         Ok(told)
     }
 
@@ -64,11 +61,7 @@ impl OtherMachine {
                 return Err(format!("nothing was heard from there within {} s", whole.as_secs()));
             }
         };
-        // The text of a login script would come first.
-        serde_json::from_str(&line).map_err(|_| {
-            let start: String = line.chars().take(80).collect();
-            format!("instead of evenkeel something else answered: `{start}`")
-        })
+        host_process::parse(&line)
     }
 
     fn ended(&mut self) -> String {

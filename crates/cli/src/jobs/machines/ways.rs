@@ -46,16 +46,20 @@ impl Ways {
         self.shell_from(|name| std::env::var(name).ok().or_else(|| of_job(name)))
     }
 
+    /// What the user names.
+    fn named(&self) -> Option<String> {
+        self.shell.clone().or_else(|| Some(REMOTE_SHELL.get()).filter(|shell| !shell.is_empty()))
+    }
+
     /// Whether other machines may be asked that a job itself names.
     pub(super) fn follows(&self, job: &Job) -> bool {
-        let is_named = self.shell.is_some() || std::env::var_os(REMOTE_SHELL.env).is_some();
-        is_named || job.lowest().is_some_and(is_own)
+        self.named().is_some() || job.lowest().is_some_and(is_own)
     }
 
     fn shell_from(&self, variable: impl Fn(&str) -> Option<String>) -> Result<RemoteShell, JobError> {
         let set = |name: &str| variable(name).filter(|value| !value.is_empty());
         let slurm = set(SLURM_JOB);
-        let named = self.shell.clone().or_else(|| set(REMOTE_SHELL.env));
+        let named = self.named().or_else(|| set(REMOTE_SHELL.env));
         let of_launcher =
             || OF_LAUNCHERS.into_iter().find_map(set).map(|text| of_launcher(&text, slurm.as_deref()));
         let text =

@@ -29,6 +29,20 @@ impl LeftOut {
     }
 }
 
+/// Why a machine is not asked any more.
+enum Loss {
+    /// Its ranks have ended.
+    Over,
+    /// Something failed.
+    Failed(String),
+}
+
+impl From<String> for Loss {
+    fn from(why: String) -> Loss {
+        Loss::Failed(why)
+    }
+}
+
 /// Machines that are to be found, through a remote shell. That may take some seconds.
 pub struct Search {
     hosts: Vec<String>,
@@ -171,19 +185,19 @@ impl WholeJob {
     /// The first look, on all machines. The second one should come [`BETWEEN_LOOKS`] later.
     pub fn first_look(&mut self) -> Option<FirstLook> {
         let number = self.head.number.unwrap_or_default();
-        self.each(|machine| machine.ask(&Request::FirstLook(number)));
+        self.each(|machine| Ok(machine.ask(&Request::FirstLook(number))?));
         let until = Instant::now() + ANSWER;
         let first = self.here.as_ref().map(FirstLook::take);
         self.each(|machine| match machine.answer::<Looked>(until)?.is_there {
             true => Ok(()),
-            false => Err(OVER.into()),
+            false => Err(Loss::Over),
         });
         first
     }
 
     /// The second look, on all machines.
     pub fn second_look(&mut self, first: Option<FirstLook>) -> Observation {
-        self.each(|machine| machine.ask(&Request::SecondLook));
+        self.each(|machine| Ok(machine.ask(&Request::SecondLook)?));
         let until = Instant::now() + ANSWER;
         let here = self.here.as_ref().zip(first).map(|(job, first)| observation::second_look(job, first));
         let mut parts: Vec<(String, Observation)> =
@@ -221,20 +235,21 @@ impl WholeJob {
     }
 
     /// Does something with each machine. One with which it fails is left out from then on.
-    fn each(&mut self, mut step: impl FnMut(&mut OtherMachine) -> Result<(), String>) {
+    fn each(&mut self, mut step: impl FnMut(&mut OtherMachine) -> Result<(), Loss>) {
         let left_out = &mut self.left_out;
         self.others.retain_mut(|machine| match step(machine) {
             Ok(()) => true,
-            Err(why) => {
-                left_out.push(LeftOut { host: machine.host.clone(), is_over: why == OVER, why });
+            Err(loss) => {
+                let (why, is_over) = match loss {
+                    Loss::Over => ("its ranks have ended".into(), true),
+                    Loss::Failed(why) => (why, false),
+                };
+                left_out.push(LeftOut { host: machine.host.clone(), why, is_over });
                 false
             }
         });
     }
 }
-
-/// Why a machine is left out that was looked at before.
-const OVER: &str = "its ranks have ended";
 
 impl Search {
     /// How long all machines may take together.
@@ -317,20 +332,7 @@ fn merge(parts: Vec<(String, Observation)>, ranks_in_all: usize) -> Observation 
 mod tests {
     use super::*;
     use crate::jobs::observation::RankView;
-    use crate::jobs::process::Activity;
     use crate::jobs::rank::{Call, CollectiveWait, Instance, Peer, Tag};
-
-    fn view(rank: u32, standing: Standing) -> RankView {
-        RankView {
-            rank,
-            host: 0,
-            pid: Some(100 + rank),
-            standing,
-            activity: Activity::Running,
-            traffic: None,
-            host_collectives: Vec::new(),
-        }
-    }
 
     fn part(host: &str, ranks: Vec<RankView>) -> (String, Observation) {
         (host.into(), Observation { hosts: vec![host.into()], ranks, ranks_in_all: 4 })
@@ -351,8 +353,20 @@ mod tests {
         };
         let whole = merge(
             vec![
-                part("a", vec![view(0, Standing::Waiting(call.clone())), view(2, Standing::Outside)]),
-                part("b", vec![view(1, Standing::Waiting(call)), view(2, Standing::GoingOn(None))]),
+                part(
+                    "a",
+                    vec![
+                        RankView::example(0, Standing::Waiting(call.clone())),
+                        RankView::example(2, Standing::Outside),
+                    ],
+                ),
+                part(
+                    "b",
+                    vec![
+                        RankView::example(1, Standing::Waiting(call)),
+                        RankView::example(2, Standing::GoingOn(None)),
+                    ],
+                ),
             ],
             4,
         );

@@ -86,13 +86,8 @@ impl RemoteNodes {
     }
 
     fn check_versions(&self) -> Result<(), MeasurementError> {
-        let ours = env!("CARGO_PKG_VERSION");
         for (introduction, node) in self.introductions.iter().zip(&self.nodes) {
-            let theirs = &introduction.version;
-            if theirs != ours {
-                let why = format!("evenkeel {theirs} is installed there, and this is {ours}");
-                return Err(not_started(node, why));
-            }
+            host_process::check_version(&introduction.version).map_err(|why| not_started(node, why))?;
         }
         Ok(())
     }
@@ -127,14 +122,7 @@ impl RemoteNodes {
     }
 
     fn parse<T: for<'a> Deserialize<'a>>(&mut self, node: usize, line: &str) -> Result<T, MeasurementError> {
-        // The text of a login script would come first.
-        serde_json::from_str(line).map_err(|_| {
-            let start: String = line.chars().take(80).collect();
-            not_started(
-                &self.nodes[node],
-                format!("instead of its process something else answered: `{start}`"),
-            )
-        })
+        host_process::parse(line).map_err(|why| not_started(&self.nodes[node], why))
     }
 
     fn send(&mut self, node: usize, value: &impl Serialize) -> Result<(), MeasurementError> {
