@@ -93,7 +93,7 @@ class Terminal:
     def wait_for(self, pattern):
         found = until(lambda: re.search(pattern, self.screen(), re.MULTILINE))
         assert found, f"{pattern!r} was not seen:\n{self.screen()}"
-        return self.screen()
+        return found.string  # the screen that was searched; by now it may show something else
 
     def close(self):
         with contextlib.suppress(subprocess.CalledProcessError):
@@ -188,8 +188,7 @@ def test_a_watched_job_gets_the_same_result(library):
 def test_the_live_view_fits_80_columns_and_gives_the_terminal_back(library, terminal):
     shell = terminal(80, 24)
     shell.wait_for("READY")
-    shell.type("stty -g | cksum", "Enter")
-    before = re.search(r"^\d+ \d+$", shell.wait_for(r"^\d+ \d+$"), re.MULTILINE).group()
+    before = settings(shell, "before")
 
     def watch(process):
         wait_until_named(process)
@@ -212,9 +211,14 @@ def test_the_live_view_fits_80_columns_and_gives_the_terminal_back(library, term
         assert "q leave" not in screen, "the view is still on the screen"
 
     hang(library, watch)
-    shell.type("clear; stty -g | cksum", "Enter")
-    after = re.search(r"^\d+ \d+$", shell.wait_for(r"^\d+ \d+$"), re.MULTILINE).group()
-    assert before == after
+    assert settings(shell, "after") == before
+
+
+def settings(shell, label):
+    """The settings of a terminal, in short; the label tells the answer from earlier ones on the screen."""
+    shell.type(f"echo {label} $(stty -g | cksum)", "Enter")
+    answer = rf"^{label} (\d+ \d+)$"
+    return re.search(answer, shell.wait_for(answer), re.MULTILINE).group(1)
 
 
 @pytest.mark.parametrize("end", ["Ctrl-C", "SIGTERM"])
