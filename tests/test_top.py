@@ -91,9 +91,14 @@ class Terminal:
         return self.tmux("capture-pane", "-p")
 
     def wait_for(self, pattern):
-        found = until(lambda: re.search(pattern, self.screen(), re.MULTILINE))
+        # Twice, since the first may show a screen that is half drawn; what was searched is returned, since
+        # by then the terminal may show something else.
+        found = until(lambda: self.find(pattern) and self.find(pattern))
         assert found, f"{pattern!r} was not seen:\n{self.screen()}"
-        return found.string  # the screen that was searched; by now it may show something else
+        return found.string
+
+    def find(self, pattern):
+        return re.search(pattern, self.screen(), re.MULTILINE)
 
     def close(self):
         with contextlib.suppress(subprocess.CalledProcessError):
