@@ -55,7 +55,7 @@ def wait_until_said(process, kind, pattern):
     return answer
 
 
-def hang(mpi, *arguments, kind, pattern, ranks=4, then=None, **options):
+def hang(mpi, *arguments, kind, pattern, ranks=4, then=None, program="hang.c", **options):
     """Runs a job that hangs until it is said why. `then(process)`: what ends it, in place of a kill."""
     said = []
 
@@ -67,7 +67,7 @@ def hang(mpi, *arguments, kind, pattern, ranks=4, then=None, **options):
         else:
             processes.kill_all(process.token)
 
-    outcome = mpi.run(mpi.build("hang.c"), ranks, *arguments, watch=watch, **options)
+    outcome = mpi.run(mpi.build(program), ranks, *arguments, watch=watch, **options)
     (finding, seen), text = said
     sentence = " ".join(finding["sentence"].split())
     assert sentence[:60] in " ".join(text.split()), text

@@ -30,6 +30,8 @@ pub enum FindingKind {
     NotInCollective,
     /// A rank waits for a message of one that does not wait.
     Message,
+    /// Ranks wait, and it is not known for which others.
+    Unknown,
 }
 
 /// A sentence, and the ranks that it blames or names first.
@@ -55,6 +57,7 @@ pub fn findings(seen: &Observation) -> Vec<Finding> {
     found.extend(missing(seen, &needs, &stuck));
     found.extend(not_in_collectives(seen, &needs, &mismatches));
     found.extend(messages(seen, &needs));
+    found.extend(waits_for_unknown(seen, &needs, &mismatches));
     found
 }
 
@@ -155,7 +158,8 @@ fn deadlocks(seen: &Observation, needs: &Needs, stuck: &[usize]) -> Vec<Finding>
     };
     let behind: Vec<u32> = ranks_of(seen, &behind.into_iter().filter(is_behind_a_circle).collect::<Vec<_>>());
     if !circles.is_empty() && !behind.is_empty() {
-        let sentence = format!("{} {} for them and cannot go on either.", subject(&behind), waits(&behind));
+        let them = if matches!(circles.as_slice(), [circle] if circle.len() == 1) { "it" } else { "them" };
+        let sentence = format!("{} {} for {them} and cannot go on either.", subject(&behind), waits(&behind));
         found.push(Finding { kind: FindingKind::BehindDeadlock, ranks: behind, sentence });
     }
     found
@@ -176,6 +180,9 @@ fn wait_for_each_other(seen: &Observation, needs: &Needs, circle: &[usize]) -> S
     } else {
         subject(&ranks)
     };
+    if let [one] = ranks.as_slice() {
+        return format!("Rank {one} waits for itself in {}", list(&names));
+    }
     let mut sentence = format!("{subject} wait for each other in {}", list(&names));
     if (3..=SHOWN).contains(&ranks.len()) || names.len() > 1 && ranks.len() <= SHOWN {
         let one = |place: &usize| {
@@ -309,9 +316,13 @@ fn missing(seen: &Observation, needs: &Needs, stuck: &[usize]) -> Vec<Finding> {
             on_communicator(members[0].1),
             whereabouts_of_all(seen, &places)
         );
-        found.push(Finding { kind: FindingKind::Missing, ranks, sentence });
+        let do_all_wait = places.iter().all(|place| needs.told[*place] != Need::Nothing);
+        let has_waiting = places.iter().any(|place| needs.told[*place] != Need::Nothing);
+        found.push(((do_all_wait, has_waiting), Finding { kind: FindingKind::Missing, ranks, sentence }));
     }
-    found
+    // Who waits for others is not at fault: first come those whom only ranks that do not wait hold up.
+    found.sort_by_key(|(order, _)| *order);
+    found.into_iter().map(|(_, finding)| finding).collect()
 }
 
 /// Where these are; each by itself if they are few.
@@ -331,23 +342,32 @@ fn whereabouts_of_all(seen: &Observation, places: &[usize]) -> String {
     }
 }
 
-/// Collectives that the MPI library carries out, or evenkeel between nodes. Which ranks are waited for there
-/// is not always known, only which are not there.
-fn not_in_collectives(seen: &Observation, needs: &Needs, mismatches: &[Mismatch]) -> Vec<Finding> {
-    let by_call = groups(seen, |call| {
+/// A collective, by what is known of it where it cannot be told which ranks are waited for: its name, whether
+/// evenkeel carries it out, and the members of its communicator.
+type Gathering<'a> = (&'a str, bool, &'a [u32]);
+
+/// The ranks in collectives that the MPI library carries out, or evenkeel between nodes.
+fn gatherings(seen: &Observation) -> Groups<'_, Gathering<'_>> {
+    groups(seen, |call| {
         let is_own = call.collective.as_ref().map(|wait| wait.spans_nodes);
         let members = &call.communicator.as_ref()?.members;
         let is_meant = is_own.unwrap_or_else(|| is_collective(&call.name));
         is_meant.then_some((call.name.as_str(), is_own.is_some(), members.as_slice()))
-    });
-    let is_told = |place: &usize| {
-        needs.told[*place] != Need::Nothing
-            || mismatches.iter().any(|(_, members)| members.iter().any(|(other, _)| other == place))
-    };
+    })
+}
+
+/// Whether it is told already for whom a rank waits, or what it has called in place of others.
+fn is_told(place: usize, needs: &Needs, mismatches: &[Mismatch]) -> bool {
+    needs.told[place] != Need::Nothing
+        || mismatches.iter().any(|(_, members)| members.iter().any(|(other, _)| *other == place))
+}
+
+/// Collectives of which it is not always known which ranks are waited for, only which are not there.
+fn not_in_collectives(seen: &Observation, needs: &Needs, mismatches: &[Mismatch]) -> Vec<Finding> {
     let mut found = Vec::new();
-    for ((name, is_own, members), calls) in by_call {
+    for ((name, is_own, members), calls) in gatherings(seen) {
         let places: Vec<usize> = calls.into_iter().map(|(place, _)| place).collect();
-        if places.iter().any(is_told) {
+        if places.iter().any(|place| is_told(*place, needs, mismatches)) {
             continue;
         }
         let there = ranks_of(seen, &places);
@@ -374,28 +394,61 @@ fn not_in_collectives(seen: &Observation, needs: &Needs, mismatches: &[Mismatch]
     found
 }
 
-/// Whether all members of a communicator make this call together.
+/// Whether all members of a communicator make this call together: if it is about one and no message.
 fn is_collective(name: &str) -> bool {
-    let beginnings = [
-        "MPI_Barrier",
-        "MPI_Bcast",
-        "MPI_Reduce",
-        "MPI_Allreduce",
-        "MPI_Gather",
-        "MPI_Scatter",
-        "MPI_Allgather",
-        "MPI_Alltoall",
-        "MPI_Scan",
-        "MPI_Exscan",
-        "MPI_Comm_dup",
-        "MPI_Comm_split",
-        "MPI_Cart_create",
-        "MPI_Win_create",
-        "MPI_Win_allocate",
-        "MPI_Neighbor",
-        "MPI_File_open",
+    const OF_SOME: [&str; 12] = [
+        "MPI_Send",
+        "MPI_Ssend",
+        "MPI_Rsend",
+        "MPI_Bsend",
+        "MPI_Recv",
+        "MPI_Mrecv",
+        "MPI_Sendrecv",
+        "MPI_Sendrecv_replace",
+        "MPI_Probe",
+        "MPI_Mprobe",
+        "MPI_Comm_create_group",
+        "MPI_Finalize",
     ];
-    beginnings.iter().any(|beginning| name.starts_with(beginning))
+    !OF_SOME.contains(&name.strip_suffix("_c").unwrap_or(name))
+}
+
+/// Ranks that wait, as for requests, and for which others is not known; and who does not wait at all.
+fn waits_for_unknown(seen: &Observation, needs: &Needs, mismatches: &[Mismatch]) -> Vec<Finding> {
+    let gatherings = gatherings(seen);
+    let is_gathered = |place: usize| gatherings.values().flatten().any(|(other, _)| *other == place);
+    let mut by_call: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    for (place, view) in seen.ranks.iter().enumerate() {
+        let Some(call) = view.waits_in() else { continue };
+        if call.collective.is_none() && !is_gathered(place) && !is_told(place, needs, mismatches) {
+            by_call.entry(&call.name).or_default().push(place);
+        }
+    }
+    if by_call.is_empty() {
+        return Vec::new();
+    }
+    let is_outside = |place: &usize| {
+        matches!(seen.ranks[*place].standing, Standing::Outside | Standing::Exited { finished: false })
+    };
+    let outside: Vec<usize> = (0..seen.ranks.len()).filter(is_outside).collect();
+    let waiting = by_call.iter().map(|(name, places)| {
+        let ranks = ranks_of(seen, places);
+        format!("{} {} in {name}", rank_words(&ranks), waits(&ranks))
+    });
+    let sentence = capitalized(&list(&waiting.collect::<Vec<_>>())) + ", for which other ranks is not known";
+    let ranks = ranks_of(seen, &outside);
+    let sentence = if outside.is_empty() {
+        format!("{sentence}.")
+    } else {
+        let (whose, do_not) = (rank_words(&ranks), if ranks.len() == 1 { "does not" } else { "do not" });
+        format!("{sentence}; {whose} {do_not}: {}.", whereabouts_of_all(seen, &outside))
+    };
+    vec![Finding { kind: FindingKind::Unknown, ranks, sentence }]
+}
+
+fn capitalized(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
 }
 
 // ---- messages, and ends of processes ----
@@ -438,7 +491,7 @@ fn messages(seen: &Observation, needs: &Needs) -> Vec<Finding> {
             continue;
         }
         let sentence = format!(
-            "Rank {} waits in {}: of rank {}, {}.",
+            "Rank {} waits in {}; rank {}: {}.",
             view.rank,
             call_words(call),
             seen.ranks[*other].rank,

@@ -84,7 +84,11 @@ fn call_needs(seen: &Observation, me: u32, call: &Call) -> Need {
     if let Some(mine) = call.host_collective {
         return host_collective_needs(seen, me, call, mine);
     }
-    let is_receive = matches!(call.name.as_str(), "MPI_Recv" | "MPI_Probe" | "MPI_Mprobe");
+    // What a call both sends and receives is over when both are.
+    let is_receive = matches!(
+        call.name.as_str(),
+        "MPI_Recv" | "MPI_Probe" | "MPI_Mprobe" | "MPI_Sendrecv" | "MPI_Sendrecv_replace"
+    );
     let is_send = matches!(call.name.as_str(), "MPI_Send" | "MPI_Ssend" | "MPI_Rsend");
     match call.peer {
         Peer::World(peer) if is_receive || is_send => {

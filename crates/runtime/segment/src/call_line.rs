@@ -45,6 +45,13 @@ const ROOT: usize = 13;
 const ORDINAL: usize = 14;
 const CALLER: usize = 15;
 
+// Traffic marks, as `shims/src/process/call_line.h` has them.
+const UNCOUNTABLE: u64 = 1;
+const UNPROVABLE: u64 = 2;
+const SENDS_NO_MORE: u64 = 4;
+const THREADED: u64 = 8;
+const WAITS_FOR_ALL: u64 = 16;
+
 /// A wait of the engine's, in a collective on a communicator whose block lies in this segment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EngineWait {
@@ -245,6 +252,13 @@ pub fn glance(places: usize, read: impl FnOnce(usize, &mut [u64]) -> Option<()>)
     Some(words.chunks_exact(CALL_WORDS).map(one).collect())
 }
 
+/// Whether the process at a place is in MPI_Finalize, in what the front end itself does there with the other
+/// ranks.
+pub fn is_finalizing(segment: &impl Words, place: usize) -> bool {
+    let marks = segment.word(at(place) + TRAFFIC_MARKS * 8).load(Ordering::Relaxed);
+    marks & (SENDS_NO_MORE | WAITS_FOR_ALL) != 0
+}
+
 /// The kernel's number of this thread.
 pub fn thread_number() -> u32 {
     thread_local! {
@@ -281,11 +295,11 @@ fn sight(words: &[u64; CALL_WORDS]) -> Sight {
         sends: words[SENDS],
         receives: words[RECEIVES],
         pending: words[PENDING],
-        is_uncountable: words[TRAFFIC_MARKS] & 1 != 0,
-        is_unprovable: words[TRAFFIC_MARKS] & 2 != 0,
-        sends_no_more: words[TRAFFIC_MARKS] & 4 != 0,
-        is_threaded: words[TRAFFIC_MARKS] & 8 != 0,
-        waits_for_all: words[TRAFFIC_MARKS] & 16 != 0,
+        is_uncountable: words[TRAFFIC_MARKS] & UNCOUNTABLE != 0,
+        is_unprovable: words[TRAFFIC_MARKS] & UNPROVABLE != 0,
+        sends_no_more: words[TRAFFIC_MARKS] & SENDS_NO_MORE != 0,
+        is_threaded: words[TRAFFIC_MARKS] & THREADED != 0,
+        waits_for_all: words[TRAFFIC_MARKS] & WAITS_FOR_ALL != 0,
         caller: words[CALLER] as u32,
     }
 }

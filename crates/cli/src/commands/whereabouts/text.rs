@@ -67,7 +67,7 @@ pub fn text(
 /// What is said if no rank holds up another one.
 fn calm(seen: &Observation) -> &'static str {
     if seen.ranks.iter().any(|view| view.waits_in().is_some()) {
-        "Some ranks wait, but it cannot be told for which others."
+        "All members of a collective are in it: it goes on, or the MPI library waits for something else."
     } else {
         "No rank waits for another one: the job computes, or is only slow."
     }
