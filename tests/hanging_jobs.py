@@ -32,10 +32,11 @@ def standings(seen):
     return [(rank["rank"], rank["standing"], rank.get("call", {}).get("name")) for rank in ranks]
 
 
-def wait_until_said(process, kind, pattern):
+def wait_until_said(process, kind, pattern, least):
     """The first finding of this kind whose sentence matches, and what was seen with it.
 
-    Ranks come to where they hang one after the other: two looks must find them in the same calls.
+    Ranks come to where they hang one after the other: two looks must find them in the same calls, and at
+    least so many findings of this kind.
     """
     last = []
 
@@ -43,7 +44,8 @@ def wait_until_said(process, kind, pattern):
         seen = where(process.pid)
         is_settled = standings(seen) == last
         last[:] = standings(seen)
-        for finding in found(seen, kind) if is_settled else []:
+        findings = found(seen, kind)
+        for finding in findings if is_settled and len(findings) >= least else []:
             if re.search(pattern, finding["sentence"]):
                 return finding, seen
         return process.poll() is not None
@@ -55,12 +57,12 @@ def wait_until_said(process, kind, pattern):
     return answer
 
 
-def hang(mpi, *arguments, kind, pattern, ranks=4, then=None, program="hang.c", **options):
+def hang(mpi, *arguments, kind, pattern, ranks=4, then=None, program="hang.c", least=1, **options):
     """Runs a job that hangs until it is said why. `then(process)`: what ends it, in place of a kill."""
     said = []
 
     def watch(process):
-        said.append(wait_until_said(process, kind, pattern))
+        said.append(wait_until_said(process, kind, pattern, least))
         said.append(command("where", process.pid).stdout)
         if then:
             then(process)

@@ -1,6 +1,7 @@
 """Runs mpi4py's own test suite, from its source package, with and without evenkeel."""
 
 import dataclasses
+import fcntl
 import hashlib
 import json
 import os
@@ -26,8 +27,15 @@ LONGEST_S = 2 * 3600
 def suite():
     """The folder of the tests. The source package is downloaded once."""
     unpacked = SOURCE / f"mpi4py-{VERSION}"
+    SOURCE.mkdir(parents=True, exist_ok=True)
+    with (SOURCE / "lock").open("w") as lock:  # several workers may want it at once
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        fetch(unpacked)
+    return unpacked / "test"
+
+
+def fetch(unpacked):
     if not unpacked.exists():
-        SOURCE.mkdir(parents=True, exist_ok=True)
         archive = SOURCE / f"mpi4py-{VERSION}.tar.gz"
         if not archive.exists():
             download = "download --quiet --disable-pip-version-check --no-binary mpi4py --no-deps --dest"
@@ -42,7 +50,6 @@ def suite():
                 pytest.skip(f"the source package of mpi4py {VERSION} cannot be downloaded: {reason}")
         with tarfile.open(archive) as package:
             package.extractall(SOURCE)
-    return unpacked / "test"
 
 
 def all_modules():

@@ -170,6 +170,11 @@ class Mpi:
         return {"PATH": f"{Path(self.mpirun).parent}:{os.environ['PATH']}"}
 
 
+def assert_stopped(outcome, *more):
+    """A repetition has stopped, under Open MPI's launcher or evenkeel's."""
+    assert outcome.code in (STOPPED, DIED), (*more, outcome.text)
+
+
 def has_stopped(mpi, outcome):
     """Whether a repetition has stopped. MPICH's launcher kills the other ranks, and combines all codes.
 

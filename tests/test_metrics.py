@@ -8,6 +8,7 @@ import urllib.request
 import pytest
 
 import processes
+from hanging_jobs import where
 from mpis import named
 from paths import EVENKEEL
 from processes import HUNG_S, until
@@ -151,8 +152,7 @@ def test_a_proved_deadlock_can_be_alerted_on(library):
 
 
 def is_watched(process):
-    line = [EVENKEEL, "where", str(process.pid)]
-    return subprocess.run(line, capture_output=True, check=False).returncode == 0
+    return where(process.pid) is not None
 
 
 def test_a_file_is_written_whole_and_the_exporter_ends_with_its_job(library, tmp_path):

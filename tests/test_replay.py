@@ -11,7 +11,7 @@ import pytest
 
 import mpis
 import processes
-from mpis import STOPPED, has_stopped, named
+from mpis import assert_stopped, has_stopped, named
 from paths import EVENKEEL, ROOT
 
 SOURCE = "repeatable.c"
@@ -114,7 +114,7 @@ def test_draws_that_were_not_recorded_are_said(openmpi4, tmp_path):
     # Three calls of MPI_Sendrecv, and one more with what was drawn before it.
     said = "before call 4 the program reads a clock where the recorded run did not"
     assert sum(said in line for line in outcome.said) >= 1, outcome.err
-    assert outcome.code == STOPPED, outcome.text
+    assert_stopped(outcome)
 
 
 def test_draws_before_init_are_repeated_only_by_the_rank_itself(openmpi4, tmp_path):
@@ -169,16 +169,17 @@ def test_a_folder_without_a_trace_is_refused(tmp_path):
 def test_what_differs_stops_the_repetition_at_that_call(openmpi4, tmp_path):
     record(openmpi4, tmp_path / "t", *MASTER, options=["--trace-checks", "1"])
     outcome = replay(openmpi4, tmp_path / "t", "random", 1, 5)
-    assert outcome.code == STOPPED, outcome.text
+    assert_stopped(outcome)
     assert any(re.search(r"rank \d: the repetition stops: ", line) for line in outcome.said), outcome.err
     outcome = replay(openmpi4, tmp_path / "t", "master", 61)
-    assert outcome.code == STOPPED and "rank 0: the repetition stops: " in outcome.err
+    assert_stopped(outcome)
+    assert "rank 0: the repetition stops: " in outcome.err
 
 
 def test_the_sentence_names_the_first_call_that_sends_something_else(openmpi4, tmp_path):
     record(openmpi4, tmp_path / "t", "peculiar", 0, options=["--trace-checks", "1"])
     outcome = replay(openmpi4, tmp_path / "t", "peculiar", 1)
-    assert outcome.code == STOPPED, outcome.text
+    assert_stopped(outcome)
     # Rank 1 sends its third message differently; its calls before are 2 sends.
     assert "rank 1: the repetition stops: what the program has sent differs at call 3" in outcome.err
 
@@ -190,7 +191,7 @@ def test_bytes_that_were_never_written_need_not_stop_a_repetition(openmpi4, tmp_
     assert again.out == recorded and not again.said
     recorded = record(openmpi4, tmp_path / "u", "gaps", 1, options=["--trace-checks", "1"])
     outcome = replay(openmpi4, tmp_path / "u", "gaps", 1)
-    assert outcome.code == STOPPED, outcome.text
+    assert_stopped(outcome)
     assert "rank 1: the repetition stops: what the program has sent" in outcome.err
     again = replay(openmpi4, tmp_path / "u", "gaps", 1, options=["--replay-differences", "tell"]).ok()
     assert again.out == recorded
@@ -227,13 +228,16 @@ def test_other_numbers_of_ranks_and_other_runs_are_refused(openmpi4, tmp_path):
     record(openmpi4, tmp_path / "t", *MASTER)
     record(openmpi4, tmp_path / "u", *MASTER)
     outcome = replay(openmpi4, tmp_path / "t", *MASTER, ranks=3)
-    assert outcome.code == STOPPED and "start as many ranks as were recorded" in outcome.err
+    assert_stopped(outcome)
+    assert "start as many ranks as were recorded" in outcome.err
     shutil.copy(tmp_path / "u" / "rank-1.trace", tmp_path / "t" / "rank-1.trace")
     outcome = replay(openmpi4, tmp_path / "t", *MASTER)
-    assert outcome.code == STOPPED and "traces of one run" in outcome.err
+    assert_stopped(outcome)
+    assert "traces of one run" in outcome.err
     (tmp_path / "t" / "rank-1.trace").unlink()
     outcome = replay(openmpi4, tmp_path / "t", *MASTER)
-    assert outcome.code == STOPPED and "cannot be read" in outcome.err
+    assert_stopped(outcome)
+    assert "cannot be read" in outcome.err
 
 
 def damaged(whole, seed):
@@ -256,7 +260,7 @@ def test_a_damaged_trace_is_refused_with_a_sentence(openmpi4, tmp_path):
     for seed in range(14):
         file.write_bytes(damaged(whole, seed))
         outcome = replay(openmpi4, tmp_path / "t", "random", 3, 4, ranks=2)
-        assert outcome.code == STOPPED, (seed, outcome.text)
+        assert_stopped(outcome, seed)
         said = [line for line in outcome.said if "the trace" in line or "the repetition stops" in line]
         assert said, (seed, outcome.text)
     newer = bytearray(whole)
@@ -296,7 +300,8 @@ def test_a_full_disk_ends_the_trace_and_not_the_run(openmpi4, tmp_path):
     outcome = openmpi4.evenkeel(openmpi4.build(SOURCE), RANKS, *arguments, options=options).ok()
     assert sum("because it cannot grow" in said for said in outcome.said) >= 1, outcome.text
     outcome = replay(openmpi4, tmp_path / "t", *arguments)
-    assert outcome.code == STOPPED and "there was no more room" in outcome.err
+    assert_stopped(outcome)
+    assert "there was no more room" in outcome.err
 
 
 def test_what_is_no_choice_takes_no_room(openmpi4, tmp_path):

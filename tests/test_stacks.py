@@ -243,20 +243,23 @@ def with_limit(mpi, *words, ranks=3, limit="3s", options=(), **more):
     )
 
 
-def assert_ended(outcome):
+def assert_ended(outcome, limit="3s"):
     assert outcome.code == 124, outcome.text
     assert not outcome.left_over
-    assert f"evenkeel: the job has not ended within {'3s'} (--timeout) and is ended." in outcome.err
+    assert f"evenkeel: the job has not ended within {limit} (--timeout) and is ended." in outcome.err
 
 
 @pytest.mark.parametrize("launcher", ["", "evenkeel"])
 def test_a_job_whose_time_is_over_says_where_it_is_and_ends(library, launcher):
     options = ["--launcher", launcher] if launcher else []
-    outcome = with_limit(library, "what=missing", "until=", options=options)
-    if "PMIx" in outcome.err and outcome.code == 125:
-        pytest.skip(outcome.err)
-    assert_ended(outcome)
-    words = " ".join(outcome.err.split())
+    for limit in ("3s", "20s", "90s"):  # where the machine is busy, the job comes to its hang later
+        outcome = with_limit(library, "what=missing", "until=", limit=limit, options=options)
+        if "PMIx" in outcome.err and outcome.code == 125:
+            pytest.skip(outcome.err)
+        assert_ended(outcome, limit)
+        words = " ".join(outcome.err.split())
+        if re.search(r"stay_away hang\.c:\d+", words):
+            break
     assert "Rank 2 has not called MPI_Allreduce" in words and re.search(r"stay_away hang\.c:\d+", words)
 
 
@@ -340,13 +343,16 @@ def test_a_job_that_evenkeel_has_started_is_ended_in_a_deadlock(library):
 
 def test_a_job_in_a_deadlock_may_go_on_until_its_time_is_over(one):
     """It says so once. Where the machine is busy, it is noticed later."""
-    options = ["--timeout", "12s", "--on-hang", "end"]
-    outcome = watched(one, "what=receives", options=options)
-    assert outcome.code == 124 and not outcome.left_over, outcome.text
-    told = [line for line in outcome.err.splitlines() if line.startswith("evenkeel: ")]
+    for limit in ("12s", "90s"):
+        options = ["--timeout", limit, "--on-hang", "end"]
+        outcome = watched(one, "what=receives", options=options)
+        assert outcome.code == 124 and not outcome.left_over, outcome.text
+        told = [line for line in outcome.err.splitlines() if line.startswith("evenkeel: ")]
+        if len(told) > 1:
+            break
     assert told == [
         f"{DEADLOCK} The job goes on (--deadlock report).",
-        "evenkeel: the job has not ended within 12s (--timeout) and is ended.",
+        f"evenkeel: the job has not ended within {limit} (--timeout) and is ended.",
     ]
 
 

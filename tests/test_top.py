@@ -167,7 +167,7 @@ def test_rows_are_sorted(library):
 
 def test_a_stopped_rank_is_said_to_be_stopped(library):
     def watch(process):
-        assert "stopped (SIGSTOP)" in wait_until_named(process)
+        assert until(lambda: "stopped (SIGSTOP)" in wait_until_named(process))
 
     hang(library, watch, "until=", "how=stop")
 
@@ -260,10 +260,11 @@ def test_many_ranks_are_scrolled_through_on_a_larger_terminal(library, terminal)
     def watch(process):
         wait_until_named(process)
         shell.type(f"{EVENKEEL} top {process.pid} --interval 0.3", "Enter")
-        screen = shell.wait_for(r"rows 1-\d+ of 30")
+        # A frame may be half drawn: what is waited for ends in what comes last.
+        screen = shell.wait_for(r"rows 1-\d+ of 30[\s\S]*^rank [\s\S]*^0 ")
         assert first_rank(screen) == 0 and "process" in screen
         shell.type("End")
-        screen = shell.wait_for(r"rows \d+-30 of 30")
+        screen = shell.wait_for(r"rows \d+-30 of 30[\s\S]*^29 ")
         assert first_rank(screen) > 10 and re.search(r"^29 ", screen, re.MULTILINE)
         shell.type("Home")
         shell.wait_for("rows 1-")

@@ -6,11 +6,11 @@ import json
 import os
 import signal
 import subprocess
-import time
 
 import pytest
 
 from paths import EVENKEEL
+from processes import HUNG_S, until
 
 SOURCE = "timed.c"
 RANKS = 3
@@ -139,14 +139,15 @@ def test_a_rank_that_is_killed_has_all_calls_and_the_one_that_it_was_in(mpich5, 
     )
     try:
         file = tmp_path / "rank-0.times"
-        until = time.monotonic() + 30
-        while time.monotonic() < until and not (
-            file.exists() and file.stat().st_size > HEADER_BYTES and b"MPI_Recv" in file.read_bytes()[560:600]
-        ):
-            time.sleep(0.05)
-        raw = file.read_bytes()
+
+        def is_in_recv():
+            raw = file.read_bytes() if file.exists() else b""
+            return len(raw) > HEADER_BYTES and b"MPI_Recv" in raw[560:600] and raw
+
+        raw = until(is_in_recv)
+        assert raw, "rank 0 has not come to MPI_Recv"
         os.kill(int.from_bytes(raw[80:84], "little"), signal.SIGKILL)
-        job.wait(timeout=30)
+        job.wait(timeout=HUNG_S)
     finally:
         job.kill()
         job.wait()

@@ -120,6 +120,7 @@ def test_two_receives_from_each_other_are_a_deadlock(library):
         "what=receives",
         kind="deadlock",
         pattern=r"^Ranks 0 and 1 wait for each other in MPI_Recv.*: deadlock\.$",
+        least=2,
     )
     assert finding["ranks"] == [0, 1] and seen["deadlock"]
     assert found(seen, "deadlock")[1]["ranks"] == [2, 3]
@@ -237,12 +238,12 @@ def test_jobs_are_listed_and_several_must_be_told_apart(library, tmp_path):
     listed, started = [], set()
 
     def watch_inner(inner, outer):
-        both = until(
-            lambda: (
-                {inner.pid, outer.pid} <= {job["job"] for job in json.loads(command("ps", "--json").stdout)}
-            )
-        )
-        assert both
+
+        def are_whole():
+            here = {job["job"]: job["ranks_here"] for job in json.loads(command("ps", "--json").stdout)}
+            return (here.get(inner.pid), here.get(outer.pid)) == (3, 4)
+
+        assert until(are_whole)
         started.update([inner.pid, outer.pid])
         listed.append(json.loads(command("ps", "--json").stdout))
         listed.append(command("ps").stdout)

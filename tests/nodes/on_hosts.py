@@ -27,8 +27,11 @@ def shim(mpi, **more):
 
 
 def with_agents(mpi, **more):
-    """The environment that preloads the shim and lets agents carry out collectives between hosts."""
-    return shim(mpi, **{"EVENKEEL_NODES": "agents", **more})
+    """The environment that preloads the shim and lets agents carry out collectives between hosts.
+
+    An agent that gets no core for the usual 2 s counts as lost.
+    """
+    return shim(mpi, **{"EVENKEEL_NODES": "agents", "EVENKEEL_NODE_PATIENCE_MS": "20000", **more})
 
 
 def run(rig, mpi, program, environment, limit_s=HUNG_S):

@@ -128,8 +128,14 @@ def test_agents_have_next_to_nothing_to_do_while_nothing_is_lost(clean, openmpi4
     """
     arguments = ["calls=2000", "seed=7", "longer=0", f"threads={threads}"]
     options = {"EVENKEEL_AGENT_COUNTS": "/tmp/idle"}
+    began = time.monotonic()
     assert_passed(run_random_calls(clean, openmpi4, entered, *arguments, **options))
-    assert agents_messages(clean, "/tmp/idle") <= most
+    assert agents_messages(clean, "/tmp/idle") <= most + may_ask_in(time.monotonic() - began, threads)
+
+
+def may_ask_in(seconds, threads):
+    """How many messages agents may send about ranks that wait because another one gets no core."""
+    return 300 * (COMMUNICATORS if threads else 1) * seconds
 
 
 def test_programs_in_python_need_no_agents_either(clean, openmpi4):
@@ -138,9 +144,10 @@ def test_programs_in_python_need_no_agents_either(clean, openmpi4):
         pytest.skip("there is no mpi4py for Open MPI 4")
     program = [openmpi4.python, ROOT / "tests" / "programs" / "direct_allreduces.py"]
     environment = with_agents(openmpi4, EVENKEEL_AGENT_COUNTS="/tmp/python", **openmpi4.python_env)
+    began = time.monotonic()
     done = run(clean, openmpi4, program, environment)
     assert done.returncode == 0 and "allreduces are right" in done.stdout, done.stderr
-    assert agents_messages(clean, "/tmp/python") <= 400
+    assert agents_messages(clean, "/tmp/python") <= 400 + may_ask_in(time.monotonic() - began, threads=1)
 
 
 @contextlib.contextmanager

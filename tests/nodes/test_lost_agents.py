@@ -36,7 +36,8 @@ def ended_if_it_hangs(rig, process):
 def endless_allreduces(rig, mpi, **options):
     """A program of endless allreduces over all hosts, which has begun."""
     program = [mpi.build("killed_rank.c"), "victim=-1"]
-    with ended_if_it_hangs(rig, start(rig, mpi, program, with_agents(mpi, **options))) as process:
+    environment = with_agents(mpi, **{"EVENKEEL_NODE_PATIENCE_MS": "2000", **options})
+    with ended_if_it_hangs(rig, start(rig, mpi, program, environment)) as process:
         wait_for_agents(rig, process)
         read_lines(process.stderr, "RUNNING")
         yield process
@@ -89,10 +90,10 @@ def ranks_on(rig, number, program="killed_rank"):
     found = {}
     for pid, words in rig[number].processes().items():
         if program in words and "mpirun" not in words and "orted" not in words:
-            environment = Path(f"/proc/{pid}/environ").read_bytes()
-            rank = re.search(rb"OMPI_COMM_WORLD_RANK=(\d+)", environment)
-            if rank:
-                found[int(rank.group(1))] = pid
+            with contextlib.suppress(OSError):  # it may end meanwhile
+                environment = Path(f"/proc/{pid}/environ").read_bytes()
+                if rank := re.search(rb"OMPI_COMM_WORLD_RANK=(\d+)", environment):
+                    found[int(rank.group(1))] = pid
     return found
 
 
@@ -134,13 +135,16 @@ def test_a_death_is_named_before_a_later_one_also_if_its_agent_is_slow_to_tell(c
     The other agents wait for the answer of that host as long as it does not count as lost.
     """
     program = [openmpi4.build("killed_rank.c"), "victim=-1"]
-    with started_for_good(clean, openmpi4, program, EVENKEEL_NODE_PATIENCE_MS="20000") as process:
+    with started_for_good(clean, openmpi4, program, EVENKEEL_NODE_PATIENCE_MS="60000") as process:
         wait_for_agents(clean, process)
         read_lines(process.stderr, "RUNNING")
         pids = {rank: pid for host in range(4) for rank, pid in ranks_on(clean, host).items()}
         clean[1].unplug()
         try:
+            end_of_first = os.pidfd_open(pids[3])
             os.kill(pids[3], signal.SIGKILL)
+            select.select([end_of_first], [], [])
+            os.close(end_of_first)
             time.sleep(0.5)
             os.kill(pids[4], signal.SIGKILL)
             time.sleep(5.5)

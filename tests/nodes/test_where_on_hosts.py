@@ -122,9 +122,8 @@ def test_who_is_not_in_a_collective_of_agents_is_said(hanging, openmpi4):
 
 def test_call_stacks_of_other_hosts_are_shown(hanging, openmpi4, clean):
     hanging(openmpi4, "what=missing", "how=read", "until=", kind="missing", pattern="^Rank 2 has not called")
-    assert re.search(
-        r"Rank 2 \(process \d+ on h1\): read .*stay_away hang\.c:\d+", text(clean[0], "--stacks")
-    )
+    stack = r"Rank 2 \(process \d+ on h1\): read .*stay_away hang\.c:\d+"
+    assert until(lambda: re.search(stack, text(clean[0], "--stacks")))
 
 
 def test_a_host_without_ranks_looks_at_those_that_are_named(clean, openmpi4):
@@ -183,19 +182,26 @@ def test_run_ends_a_job_that_a_rank_has_left(clean, openmpi4):
 
 
 def test_run_says_at_the_time_limit_where_ranks_on_other_hosts_are(clean, openmpi4):
-    code, said = run_hanging(
-        clean, openmpi4, "what=missing", "victim=6", "how=stop", "until=", options=["--timeout", "8"]
-    )
-    assert code == 124
-    assert re.search(r"Rank 6 has not called MPI_Allreduce .* 7 others wait.*stopped \(SIGSTOP\)", said), said
+    told = r"Rank 6 has not called MPI_Allreduce .* 7 others wait.*stopped \(SIGSTOP\)"
+    for seconds in ("8", "40", "120"):  # where the machine is busy, the job comes to its hang later
+        code, said = run_hanging(
+            clean, openmpi4, "what=missing", "victim=6", "how=stop", "until=", options=["--timeout", seconds]
+        )
+        assert code == 124
+        if re.search(told, said):
+            break
+    assert re.search(told, said), said
 
 
 def test_what_run_cannot_look_at_is_said_once(clean, openmpi4):
     no_shell = {"EVENKEEL_REMOTE_SHELL": "/tmp/rig/no-such-shell"}
-    options = ["--deadlock", "end", "--timeout", "10"]
-    code, said = run_hanging(clean, openmpi4, "what=circle", options=options, environment=no_shell)
-    assert code == 124
     sentence = "ranks on h1 and 2 more cannot be looked at, so deadlocks that depend on them are not found"
+    for seconds in ("10", "40", "120"):
+        options = ["--deadlock", "end", "--timeout", seconds]
+        code, said = run_hanging(clean, openmpi4, "what=circle", options=options, environment=no_shell)
+        assert code == 124
+        if sentence in said:
+            break
     assert said.count(sentence) == 1, said
     assert "the job is in a deadlock" not in said
 

@@ -501,3 +501,76 @@ fn messages(seen: &Observation, needs: &Needs) -> Vec<Finding> {
     }
     found
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::jobs::rank::Call;
+
+    fn seen(standings: Vec<Standing>) -> Observation {
+        let ranks: Vec<RankView> =
+            (0..).zip(standings).map(|(rank, standing)| RankView::example(rank, standing)).collect();
+        Observation { hosts: vec!["here".into()], ranks_in_all: ranks.len(), ranks }
+    }
+
+    fn waits_in(name: &str, peer: Peer, communicator: Option<Communicator>) -> Standing {
+        let (collective, host_collective) = (None, None);
+        Standing::Waiting(Call {
+            name: name.into(),
+            communicator,
+            peer,
+            tag: Tag::None,
+            collective,
+            host_collective,
+        })
+    }
+
+    fn sentences(standings: Vec<Standing>) -> Vec<String> {
+        findings(&seen(standings)).into_iter().map(|finding| finding.sentence).collect()
+    }
+
+    #[test]
+    fn a_rank_that_waits_is_always_told() {
+        let requests = || waits_in("MPI_Wait", Peer::None, None);
+        let fence = waits_in("MPI_Win_fence", Peer::None, None);
+        assert_eq!(
+            sentences(vec![requests(), fence, Standing::Outside, requests()]),
+            ["Ranks 0, 3 wait in MPI_Wait and rank 1 waits in MPI_Win_fence, for which other ranks is not \
+                 known; rank 2 does not: it is outside MPI, running."]
+        );
+        assert_eq!(
+            sentences(vec![requests(), requests()]),
+            ["Ranks 0-1 wait in MPI_Wait, for which other ranks is not known."]
+        );
+        assert!(sentences(vec![Standing::Outside, Standing::GoingOn(None)]).is_empty());
+    }
+
+    #[test]
+    fn who_waits_for_a_known_rank_or_in_a_collective_is_told_once() {
+        let world = || Some(Communicator { name: "world".into(), members: vec![0, 1, 2] });
+        let receive = waits_in("MPI_Recv", Peer::World(1), world());
+        assert_eq!(
+            sentences(vec![receive, Standing::Outside, Standing::Outside]),
+            ["Rank 0 waits in MPI_Recv from rank 1; rank 1: it is outside MPI, running."]
+        );
+        let split = || waits_in("MPI_Comm_split", Peer::None, world());
+        assert_eq!(
+            sentences(vec![split(), split(), Standing::Outside]),
+            [
+                "Ranks 0-1 are in MPI_Comm_split on world (3 ranks), which the MPI library carries out; rank \
+                 2 is not: it is outside MPI, running."
+            ]
+        );
+        assert!(sentences(vec![split(), split(), split()]).is_empty(), "all members are there");
+    }
+
+    #[test]
+    fn an_exchange_waits_for_its_source_and_a_rank_may_wait_for_itself() {
+        let world = || Some(Communicator { name: "world".into(), members: vec![0, 1] });
+        let exchange = |peer| waits_in("MPI_Sendrecv", Peer::World(peer), world());
+        let told = sentences(vec![exchange(1), exchange(0)]);
+        assert!(told[0].starts_with("Ranks 0 and 1 wait for each other in MPI_Sendrecv. "), "{told:?}");
+        let itself = sentences(vec![waits_in("MPI_Send", Peer::World(0), world()), Standing::Outside]);
+        assert!(itself[0].starts_with("Rank 0 waits for itself in MPI_Send. "), "{itself:?}");
+    }
+}

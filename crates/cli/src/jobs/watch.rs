@@ -127,17 +127,23 @@ impl JobWatch {
         Ok(())
     }
 
-    /// The rank by which the segment was read has ended: reads it by another one.
+    /// Looks for the job among all: because the rank by which its segment was read has ended, or because
+    /// ranks have joined since.
     fn find_again(&mut self) -> Result<(), JobEnded> {
         let ranks = |job: &Job| job.ranks.iter().map(|rank| rank.identity.pid).collect::<Vec<_>>();
         let own = ranks(&self.job);
-        let found = discovery::jobs().jobs.into_iter().find(|job| ranks(job) == own).ok_or(JobEnded)?;
+        let is_it = |job: &Job| ranks(job).starts_with(&own);
+        let found = discovery::jobs().jobs.into_iter().find(is_it).ok_or(JobEnded)?;
         self.job = Job { id: self.job.id, ..found };
+        self.ranks.resize_with(self.job.ranks.len(), Kept::default);
         Ok(())
     }
 
     /// The first of the two looks of a view.
     pub fn first_look(&mut self) -> FirstLook {
+        if self.job.segment.processes().len() > self.job.ranks.len() {
+            let _ = self.find_again(); // whether the job has ended is said by the second look
+        }
         FirstLook::take(&self.job)
     }
 

@@ -117,8 +117,23 @@ impl<M: Words + Futex> Waiters<M> {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
+    use crate::call_line::thread_number;
+    use std::sync::atomic::AtomicU32;
     use std::sync::atomic::AtomicU64 as Counter;
     use std::time::{Duration, Instant};
+
+    const LONG: Duration = Duration::from_secs(120);
+
+    /// Waits until threads that have told their numbers sleep.
+    fn wait_until_asleep(threads: &[AtomicU32]) {
+        let sleeps = |thread: &AtomicU32| {
+            let file = format!("/proc/self/task/{}/stat", thread.load(Ordering::SeqCst));
+            std::fs::read_to_string(file).is_ok_and(|stat| stat.contains(") S "))
+        };
+        while !threads.iter().all(sleeps) {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
 
     #[test]
     fn those_are_woken_that_wait_for_what_has_come() {
@@ -127,15 +142,19 @@ mod tests {
         let (one, other) = (Kind::of(1), Kind::of(2));
         assert_ne!(one, other);
         let woken = [Counter::new(0), Counter::new(0)];
+        let threads = [AtomicU32::new(0), AtomicU32::new(0)];
         std::thread::scope(|scope| {
-            for (kind, count) in [(one, &woken[0]), (other, &woken[1])] {
+            for (kind, count, thread) in [(one, &woken[0], &threads[0]), (other, &woken[1], &threads[1])] {
                 scope.spawn(move || {
-                    waiters().sleep_unless(kind, 20_000_000_000, || false);
+                    thread.store(thread_number(), Ordering::SeqCst);
+                    waiters().sleep_unless(kind, LONG.as_nanos() as u64, || false);
                     count.store(1, Ordering::SeqCst);
                 });
             }
+            // One that is only about to sleep goes on when anything has come.
+            wait_until_asleep(&threads);
             let is_woken = |which: usize, kinds: Kinds| {
-                let until = Instant::now() + Duration::from_secs(10);
+                let until = Instant::now() + LONG / 2;
                 while woken[which].load(Ordering::SeqCst) == 0 && Instant::now() < until {
                     waiters().wake(kinds);
                     std::thread::sleep(Duration::from_millis(1));
@@ -153,19 +172,24 @@ mod tests {
     fn one_wake_up_wakes_one() {
         let segment = Segment::create(2 << 20, 1).unwrap();
         let woken = Counter::new(0);
+        let threads = [AtomicU32::new(0), AtomicU32::new(0), AtomicU32::new(0)];
         std::thread::scope(|scope| {
-            for kind in [1, 2, 3] {
+            for (kind, thread) in (1..).zip(&threads) {
                 let (waiters, woken) = (Waiters::of(&segment), &woken);
                 scope.spawn(move || {
-                    waiters.sleep_unless(Kind::of(kind), 20_000_000_000, || false);
+                    thread.store(thread_number(), Ordering::SeqCst);
+                    waiters.sleep_unless(Kind::of(kind), LONG.as_nanos() as u64, || false);
                     woken.fetch_add(1, Ordering::SeqCst);
                 });
             }
-            // Let all of them fall asleep.
-            std::thread::sleep(Duration::from_millis(300));
+            wait_until_asleep(&threads);
             for expected in 1..=3 {
                 Waiters::of(&segment).wake_one();
-                std::thread::sleep(Duration::from_millis(100));
+                let until = Instant::now() + LONG / 2;
+                while woken.load(Ordering::SeqCst) < expected && Instant::now() < until {
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+                std::thread::sleep(Duration::from_millis(100)); // a second one would be awake by now
                 assert_eq!(woken.load(Ordering::SeqCst), expected);
             }
         });
