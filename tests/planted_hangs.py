@@ -177,7 +177,7 @@ PLANTED = [
         "lock_held",
         "message",
         "^Rank 1 waits in MPI_Recv from rank 2, tag 4; rank 2: it is in MPI_Win_lock",
-        "a lock is held by who waits for who waits for it",
+        "a lock is held by a rank that waits for the next holder",
     ),
     Case(
         "post_without_a_start",
@@ -227,7 +227,7 @@ PLANTED = [
         2,
         "3 others wait",
         "outside MPI, sleeping in `accept`",
-        "a connection that nobody opens",
+        "a connection that no process opens",
     ),
     missing(
         "thread_that_does_not_end",

@@ -22,6 +22,8 @@ from hanging_jobs import found, hang, where  # noqa: E402
 from mpis import named  # noqa: E402
 from planted_hangs import PLANTED  # noqa: E402
 
+LABELS = {"openmpi4": "Open MPI 4.1", "openmpi5": "Open MPI 5", "mpich4": "MPICH 4.0", "mpich5": "MPICH 5"}
+
 HEAD = """\
 # Planted hangs
 
@@ -85,7 +87,7 @@ def main():
             count=len(PLANTED),
             median=statistics.median(seconds),
             longest=max(seconds),
-            libraries=" and ".join(mpi.name for mpi in libraries),
+            libraries=" and ".join(LABELS.get(mpi.name, mpi.name) for mpi in libraries),
         )
         + "\n".join(rows)
     )

@@ -47,8 +47,8 @@ def hanging(clean):
     """Starts a job that hangs, and waits until it is said why."""
     started = []
 
-    def hang(mpi, *arguments, kind, pattern, environment=None, look_on=0):
-        process = start(clean, mpi, [mpi.build("hang.c"), *arguments], shim(mpi, **(environment or {})))
+    def hang(mpi, *arguments, kind, pattern, environment=None, look_on=0, program="hang.c"):
+        process = start(clean, mpi, [mpi.build(program), *arguments], shim(mpi, **(environment or {})))
         started.append(process)
 
         def said():
@@ -106,6 +106,24 @@ def test_different_collectives_of_the_library_are_told(hanging, openmpi4):
         pattern=r"^Rank 2 called MPI_Barrier as its 41st collective of world \(8 ranks\) that the MPI "
         r"library carries out, ranks 0-1, 3-7 MPI_Allreduce",
     )
+
+
+@pytest.mark.parametrize(
+    ("case", "kind", "pattern"),
+    [
+        ("ring", "deadlock", "^Ranks 0-7 wait for each other in MPI_Recv: deadlock"),
+        (
+            "one_iteration_less",
+            "deadlock",
+            "^Ranks 0 and 2 wait for each other in MPI_Allreduce and MPI_Ssend",
+        ),
+        ("wrong_tag", "circle", "^Ranks 0 and 1 .* not proved: a message has been sent that no rank has"),
+        ("fence_without_all", "unknown", "^Ranks 0, 2-7 wait in MPI_Win_fence, .*; rank 1 does not"),
+        ("stopped", "missing", r"^Rank 1 has not called MPI_Barrier .* 7 others wait.*stopped \(SIGSTOP\)"),
+    ],
+)
+def test_planted_hangs_are_told_between_hosts(hanging, openmpi4, case, kind, pattern):
+    hanging(openmpi4, case, kind=kind, pattern=pattern, program="planted_hangs.c")
 
 
 def test_who_is_not_in_a_collective_of_agents_is_said(hanging, openmpi4):

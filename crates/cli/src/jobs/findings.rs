@@ -320,7 +320,7 @@ fn missing(seen: &Observation, needs: &Needs, stuck: &[usize]) -> Vec<Finding> {
         let has_waiting = places.iter().any(|place| needs.told[*place] != Need::Nothing);
         found.push(((do_all_wait, has_waiting), Finding { kind: FindingKind::Missing, ranks, sentence }));
     }
-    // Who waits for others is not at fault: first come those whom only ranks that do not wait hold up.
+    // A rank that waits for others is not at fault: first come waits for ranks that do not wait.
     found.sort_by_key(|(order, _)| *order);
     found.into_iter().map(|(_, finding)| finding).collect()
 }
@@ -356,7 +356,7 @@ fn gatherings(seen: &Observation) -> Groups<'_, Gathering<'_>> {
     })
 }
 
-/// Whether it is told already for whom a rank waits, or what it has called in place of others.
+/// Whether it is told already which ranks one waits for, or what it has called in place of others.
 fn is_told(place: usize, needs: &Needs, mismatches: &[Mismatch]) -> bool {
     needs.told[place] != Need::Nothing
         || mismatches.iter().any(|(_, members)| members.iter().any(|(other, _)| *other == place))
@@ -447,8 +447,8 @@ fn waits_for_unknown(seen: &Observation, needs: &Needs, mismatches: &[Mismatch])
 }
 
 fn capitalized(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
+    let mut characters = text.chars();
+    characters.next().map_or(String::new(), |first| first.to_uppercase().chain(characters).collect())
 }
 
 // ---- messages, and ends of processes ----
@@ -556,10 +556,8 @@ mod tests {
         let split = || waits_in("MPI_Comm_split", Peer::None, world());
         assert_eq!(
             sentences(vec![split(), split(), Standing::Outside]),
-            [
-                "Ranks 0-1 are in MPI_Comm_split on world (3 ranks), which the MPI library carries out; rank \
-                 2 is not: it is outside MPI, running."
-            ]
+            ["Ranks 0-1 are in MPI_Comm_split on world (3 ranks), which the MPI library carries out; rank \
+                 2 is not: it is outside MPI, running."]
         );
         assert!(sentences(vec![split(), split(), split()]).is_empty(), "all members are there");
     }
