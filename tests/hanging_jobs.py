@@ -32,7 +32,7 @@ def standings(seen):
     return [(rank["rank"], rank["standing"], rank.get("call", {}).get("name")) for rank in ranks]
 
 
-def wait_until_said(process, kind, pattern, least):
+def wait_until_said(process, kind, pattern, least=1):
     """The first finding of this kind whose sentence matches, and what was seen with it.
 
     Ranks come to where they hang one after the other: two looks must find them in the same calls, and at

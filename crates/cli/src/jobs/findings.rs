@@ -351,7 +351,7 @@ fn gatherings(seen: &Observation) -> Groups<'_, Gathering<'_>> {
     groups(seen, |call| {
         let is_own = call.collective.as_ref().map(|wait| wait.spans_nodes);
         let members = &call.communicator.as_ref()?.members;
-        let is_meant = is_own.unwrap_or_else(|| is_collective(&call.name));
+        let is_meant = is_own.unwrap_or_else(|| is_collective(call));
         is_meant.then_some((call.name.as_str(), is_own.is_some(), members.as_slice()))
     })
 }
@@ -394,26 +394,14 @@ fn not_in_collectives(seen: &Observation, needs: &Needs, mismatches: &[Mismatch]
     found
 }
 
-/// Whether all members of a communicator make this call together: if it is about one and no message.
-fn is_collective(name: &str) -> bool {
-    const OF_SOME: [&str; 12] = [
-        "MPI_Send",
-        "MPI_Ssend",
-        "MPI_Rsend",
-        "MPI_Bsend",
-        "MPI_Recv",
-        "MPI_Mrecv",
-        "MPI_Sendrecv",
-        "MPI_Sendrecv_replace",
-        "MPI_Probe",
-        "MPI_Mprobe",
-        "MPI_Comm_create_group",
-        "MPI_Finalize",
-    ];
-    !OF_SOME.contains(&name.strip_suffix("_c").unwrap_or(name))
+/// Whether all members of a communicator make this call together, and it may wait. What has a tag is a
+/// message, or concerns some members only.
+fn is_collective(call: &Call) -> bool {
+    let is_nonblocking = call.name.starts_with("MPI_I") && !call.name.starts_with("MPI_Intercomm");
+    call.tag == Tag::None && !is_nonblocking
 }
 
-/// Ranks that wait, as for requests, and for which others is not known; and who does not wait at all.
+/// Ranks that wait, as for requests, where it is not known for which others; and those that do not wait.
 fn waits_for_unknown(seen: &Observation, needs: &Needs, mismatches: &[Mismatch]) -> Vec<Finding> {
     let gatherings = gatherings(seen);
     let is_gathered = |place: usize| gatherings.values().flatten().any(|(other, _)| *other == place);
@@ -519,7 +507,7 @@ mod tests {
             name: name.into(),
             communicator,
             peer,
-            tag: Tag::None,
+            tag: if peer == Peer::None { Tag::None } else { Tag::Any },
             collective,
             host_collective,
         })
@@ -560,6 +548,12 @@ mod tests {
                  2 is not: it is outside MPI, running."]
         );
         assert!(sentences(vec![split(), split(), split()]).is_empty(), "all members are there");
+        let starts = waits_in("MPI_Iallreduce", Peer::None, world());
+        assert_eq!(
+            sentences(vec![starts, Standing::Outside, Standing::Outside])[0].split(';').next(),
+            Some("Rank 0 waits in MPI_Iallreduce, for which other ranks is not known"),
+            "a rank that has lost its core in a call that does not wait"
+        );
     }
 
     #[test]

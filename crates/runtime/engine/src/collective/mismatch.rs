@@ -17,7 +17,9 @@ pub(crate) fn end(part: &NodePart, call: &Call, rank: usize, kind: Option<Kind>)
         rank: node.neighbours[place].world_rank,
         kind,
         bytes,
-        finalizes: call_line::is_finalizing(&node.segment, place),
+        // Its record is gathered; another kind it has called before it came to MPI_Finalize.
+        finalizes: matches!(kind, Some(Kind::Gather | Kind::Gatherv))
+            && call_line::is_finalizing(&node.segment, place),
     };
     node.end(&sentence(&of(node.local_rank, Some(call.kind()), call.bytes), &of(place, kind, 0)))
 }
