@@ -13,12 +13,14 @@ use evenkeel_spanning::CollectiveKind as Kind;
 pub(crate) fn end(part: &NodePart, call: &Call, rank: usize, kind: Option<Kind>) -> ! {
     let node = part.shared.node;
     let place = part.shared.local_ranks[rank];
+    let differ = kind.is_some_and(|kind| kind != call.kind());
     let of = |place: usize, kind: Option<Kind>, bytes: usize| Deposit {
         rank: node.neighbours[place].world_rank,
         kind,
         bytes,
-        // Its record is gathered; another kind it has called before it came to MPI_Finalize.
-        finalizes: matches!(kind, Some(Kind::Gather | Kind::Gatherv))
+        // Its record is gathered; what else it has brought was called before it came to MPI_Finalize.
+        finalizes: differ
+            && matches!(kind, Some(Kind::Gather | Kind::Gatherv))
             && call_line::is_finalizing(&node.segment, place),
     };
     node.end(&sentence(&of(node.local_rank, Some(call.kind()), call.bytes), &of(place, kind, 0)))
