@@ -2,6 +2,7 @@
 
 import dataclasses
 
+from hanging_jobs import hang
 from mpis import KEEP_JOB_AFTER_DEATH
 
 
@@ -16,8 +17,13 @@ class Case:
     outlives_death: bool = False  # the launcher must leave the others alive
     is_deadlock: bool = False  # it is proved that the job cannot go on
 
-    def options(self, mpi):
-        return {"extra": KEEP_JOB_AFTER_DEATH[mpi.family]} if self.outlives_death else {}
+    def hang(self, mpi, then=None):
+        """Runs it until it is said what must be said; see hanging_jobs.hang."""
+        extra = KEEP_JOB_AFTER_DEATH[mpi.family] if self.outlives_death else ()
+        program = "planted_hangs.c"
+        return hang(
+            mpi, self.name, kind=self.kind, pattern=self.pattern, then=then, program=program, extra=extra
+        )
 
 
 def missing(name, call, rank, others, doing, mistake, comm="world"):

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from hanging_jobs import found, hang, where
+from hanging_jobs import found, where
 from mpis import named
 from paths import EVENKEEL
 from planted_hangs import ENDED_AT_ONCE, PLANTED, SLOW
@@ -30,9 +30,7 @@ def library(number):
 @pytest.mark.parametrize("case", PLANTED, ids=lambda case: case.name)
 def test_it_is_said_why_a_job_hangs(case):
     mpi = library(PLANTED.index(case))
-    seen = hang(
-        mpi, case.name, kind=case.kind, pattern=case.pattern, program="planted_hangs.c", **case.options(mpi)
-    )[1]
+    _, seen, _ = case.hang(mpi)
     assert seen["deadlock"] == case.is_deadlock
 
 

@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests"))
 
 import processes  # noqa: E402  # of the tests
-from hanging_jobs import found, hang, where  # noqa: E402
+from hanging_jobs import found, where  # noqa: E402
 from mpis import named  # noqa: E402
 from planted_hangs import PLANTED  # noqa: E402
 
@@ -58,15 +58,7 @@ def look_at(case, mpi):
         assert found(seen, case.kind), seen
         processes.kill_all(process.token)
 
-    finding, seen, _ = hang(
-        mpi,
-        case.name,
-        kind=case.kind,
-        pattern=case.pattern,
-        program="planted_hangs.c",
-        then=then,
-        **case.options(mpi),
-    )
+    finding, seen, _ = case.hang(mpi, then)
     assert seen["deadlock"] == case.is_deadlock
     return finding["sentence"], seen["deadlock"], seconds[0]
 
