@@ -16,7 +16,7 @@ LINE_WAS_CUT = "mpi/pmi2: value not properly terminated in client request"
 CONNECTION_RACE = "Open MPI failed to TCP connect to a peer"
 
 # Ends a run that hangs, as some do for these two reasons.
-LONGEST_S = 150
+LONGEST_S = 90
 
 
 @pytest.fixture(scope="module")
@@ -27,25 +27,23 @@ def slurm(rig):
         pytest.skip(str(error))
 
 
-def errors_of(timeout):
-    return (timeout.stderr or b"").decode()
+def retried_after(known_fault, run, attempts=3):
+    """What `run` gives; it is run again if it failed or hung and said `known_fault`.
 
-
-def retried_after_connection_race(run, attempts=3):
-    """What `run` gives; it is run again if Open MPI 4.1.4 lost a race of its own.
-
-    Two processes that connect to each other at once may hang or crash afterwards (open-mpi/ompi#13110).
+    None if that happened in each attempt. Neither fault is evenkeel's: two processes of Open MPI 4.1.4 that
+    connect to each other at once may hang or crash afterwards (open-mpi/ompi#13110); where Slurm's pmi2
+    plugin cuts a line of MPICH's, whose length is random, MPICH hangs or ends in MPI_Init.
     """
     for attempt in range(attempts):
         try:
             done = run()
-            if done.returncode == 0 or CONNECTION_RACE not in done.stderr:
+            if done.returncode == 0 or known_fault not in done.stderr:
                 return done
         except subprocess.TimeoutExpired as timeout:
-            if CONNECTION_RACE not in errors_of(timeout) or attempt == attempts - 1:
+            if known_fault not in (timeout.stderr or b"").decode():
                 raise
-        print(f"Open MPI could not connect; attempt {attempt + 1} of {attempts}")
-    return done
+        print(f"{known_fault}: attempt {attempt + 1} of {attempts}")
+    return None
 
 
 def cuts_long_lines(slurm):
@@ -57,6 +55,7 @@ def cuts_long_lines(slurm):
 
 def assert_evenkeel_took_part(slurm, done, report):
     """The program was right, and evenkeel carried out its collectives within hosts."""
+    assert done, "a known fault of the launcher's or the library's in each attempt: see the output above"
     assert_passed(done)
     assert "HOSTS 4 RANKS 8" in done.stdout
     entries = operations(read_report(slurm.rig, report), "allreduce")
@@ -75,15 +74,13 @@ def test_programs_run_under_srun(slurm, request, library, pmi):
     exported = ",".join(f"{key}={value}" for key, value in environment.items())
     options = [f"--mpi={pmi}", "-N4", "--ntasks-per-node=2", f"--export=ALL,{exported}"]
     line = ["srun", *options, mpi.build("several_hosts.c"), "rounds=5"]
-    try:
-        done = retried_after_connection_race(lambda: slurm.run(line, check=False, timeout=LONGEST_S))
-    except subprocess.TimeoutExpired as timeout:
-        if LINE_WAS_CUT in errors_of(timeout) and cuts_long_lines(slurm):
-            pytest.skip(
-                "Slurm's pmi2 plugin cut a line of MPICH's, as it does here with any line of more than "
-                "1024 bytes, also without evenkeel and without MPI"
-            )
-        raise
+    known_fault = {"openmpi4": CONNECTION_RACE, "mpich5": LINE_WAS_CUT}[library]
+    done = retried_after(known_fault, lambda: slurm.run(line, check=False, timeout=LONGEST_S))
+    if done is None and library == "mpich5" and cuts_long_lines(slurm):
+        pytest.skip(
+            "Slurm's pmi2 plugin cut a line of MPICH's in each of three runs, as it does here with any line of "
+            "more than 1024 bytes, also without evenkeel and without MPI"
+        )
     assert_evenkeel_took_part(slurm, done, "/tmp/slurm.json")
 
 
@@ -107,9 +104,10 @@ def test_a_deadlock_between_nodes_is_found_by_steps_beside_the_job(slurm, openmp
     limits = ["--deadlock", "end", "--timeout", "60"]
     run = [EVENKEEL, "run", *arguments, *limits, "--", openmpi4.build("hang.c"), "what=circle", "exchange=0"]
     line = ["salloc", "-N2", "--ntasks-per-node=2", *run]
-    done = retried_after_connection_race(
-        lambda: slurm.run(line, env=shells, check=False, timeout=LONGEST_S, cwd=ROOT)
+    done = retried_after(
+        CONNECTION_RACE, lambda: slurm.run(line, env=shells, check=False, timeout=LONGEST_S, cwd=ROOT)
     )
+    assert done, CONNECTION_RACE
     said = " ".join(done.stderr.split())
     assert "the job is in a deadlock" in said and "on 2 hosts" in said, said
     assert "Ranks 0, 1 and 2 wait for each other in MPI_Recv" in said, said
