@@ -78,8 +78,8 @@ def test_programs_run_under_srun(slurm, request, library, pmi):
     done = retried_after(known_fault, lambda: slurm.run(line, check=False, timeout=LONGEST_S))
     if done is None and library == "mpich5" and cuts_long_lines(slurm):
         pytest.skip(
-            "Slurm's pmi2 plugin cut a line of MPICH's in each of three runs, as it does here with any line of "
-            "more than 1024 bytes, also without evenkeel and without MPI"
+            "Slurm's pmi2 plugin cut a line of MPICH's in each of three runs, as it does here with any line "
+            "of more than 1024 bytes, also without evenkeel and without MPI"
         )
     assert_evenkeel_took_part(slurm, done, "/tmp/slurm.json")
 
