@@ -94,8 +94,12 @@ def test_programs_run_by_mpichs_launcher_within_an_allocation(slurm, mpich5):
     assert_evenkeel_took_part(slurm, done, "/tmp/salloc.json")
 
 
-def test_a_deadlock_between_nodes_is_found_by_steps_beside_the_job(slurm, openmpi4):
-    """The launcher has been told no remote shell, so `evenkeel run` looks at the other node by srun."""
+@pytest.mark.parametrize("nodes", ["h0,h1", "h1,h2"])
+def test_a_deadlock_between_nodes_is_found_by_steps_beside_the_job(slurm, openmpi4, nodes):
+    """The launcher has been told no remote shell, so `evenkeel run` looks at other nodes by srun.
+
+    It runs on h0, as on a login node where that has none of the ranks.
+    """
     if not EVENKEEL.exists():
         pytest.skip(f"{EVENKEEL} has not been built")
     shells = ("OMPI_MCA_plm_rsh_agent", "PRTE_MCA_plm_ssh_agent", "HYDRA_LAUNCHER_EXEC")
@@ -103,7 +107,7 @@ def test_a_deadlock_between_nodes_is_found_by_steps_beside_the_job(slurm, openmp
     arguments = ["-n", "4", "--launcher", "srun", "--launcher-args", "-N2 --ntasks-per-node=2 --mpi=pmix"]
     limits = ["--deadlock", "end", "--timeout", "60"]
     run = [EVENKEEL, "run", *arguments, *limits, "--", openmpi4.build("hang.c"), "what=circle", "exchange=0"]
-    line = ["salloc", "-N2", "--ntasks-per-node=2", *run]
+    line = ["salloc", "-N2", "--nodelist", nodes, "--ntasks-per-node=2", *run]
     done = retried_after(
         CONNECTION_RACE, lambda: slurm.run(line, env=shells, check=False, timeout=LONGEST_S, cwd=ROOT)
     )

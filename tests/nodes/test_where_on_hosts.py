@@ -176,10 +176,11 @@ def test_a_host_that_cannot_be_reached_is_named_and_the_rest_is_shown(hanging, o
     assert all("something else answered: `Welcome`" in it["why"] for it in seen["left_out"])
 
 
-def run_hanging(rig, mpi, *arguments, options=(), environment=None):
-    hosts = f"--host {HOSTS}" if mpi.family == "openmpi" else f"-hosts {HOSTS}"
-    line = [EVENKEEL, "run", "-n", "8", "--launcher-args", hosts, *options, "--", mpi.build("hang.c")]
-    done = rig[0].run([*line, *arguments], cwd=ROOT, check=False, env=mpi.environment | (environment or {}))
+def run_hanging(rig, mpi, *arguments, options=(), environment=None, hosts=HOSTS, ranks=8, started_on=0):
+    hosts = f"--host {hosts}" if mpi.family == "openmpi" else f"-hosts {hosts}"
+    line = [EVENKEEL, "run", "-n", str(ranks), "--launcher-args", hosts, *options, "--", mpi.build("hang.c")]
+    environment = mpi.environment | (environment or {})
+    done = rig[started_on].run([*line, *arguments], cwd=ROOT, check=False, env=environment)
     kill_all_but_agents(rig)  # and what the library leaves in shared memory
     return done.returncode, " ".join(done.stderr.split())
 
@@ -189,6 +190,41 @@ def test_run_ends_a_deadlock_between_hosts(clean, one_mpi_of_each_family):
     assert code == 124
     assert "evenkeel: the job is in a deadlock" in said and "wait for each other in MPI_Recv" in said
     assert "Rank 3 waits for them" in said or "Ranks 3-7 wait for them" in said
+
+
+ON_OTHER_HOSTS = {"hosts": "h0:2,h1:2", "ranks": 4, "started_on": 3}
+
+
+def test_run_ends_a_deadlock_of_ranks_that_are_all_on_other_hosts(clean, one_mpi_of_each_family):
+    code, said = run_hanging(
+        clean, one_mpi_of_each_family, *CIRCLE, options=["--deadlock", "end"], **ON_OTHER_HOSTS
+    )
+    assert code == 124
+    assert "evenkeel: the job is in a deadlock" in said and "wait for each other in MPI_Recv" in said
+    assert "Rank 3 waits for them" in said and "on 2 hosts" in said, said
+
+
+def test_run_says_at_the_time_limit_where_ranks_are_that_are_all_on_other_hosts(clean, openmpi4):
+    for seconds in ("8", "40", "120"):  # where the machine is busy, the job comes to its hang later
+        options = ["--deadlock", "off", "--timeout", seconds]
+        code, said = run_hanging(clean, openmpi4, *CIRCLE, options=options, **ON_OTHER_HOSTS)
+        assert code == 124
+        if "wait for each other" in said:
+            break
+    assert "wait for each other in MPI_Recv" in said and "on 2 hosts" in said, said
+
+
+def test_run_says_that_other_hosts_cannot_be_looked_at(clean, openmpi4):
+    sentence = "ranks on h0 and 1 more cannot be looked at, so deadlocks that depend on them are not found"
+    for seconds in ("15", "40", "120"):
+        options = ["--deadlock", "end", "--timeout", seconds, "--remote-shell", "/tmp/rig/no-such-shell"]
+        code, said = run_hanging(clean, openmpi4, *CIRCLE, options=options, **ON_OTHER_HOSTS)
+        assert code == 124
+        if sentence in said:
+            break
+    assert said.count(sentence) == 1, said
+    assert "the job is in a deadlock" not in said
+    assert "name these with --hosts" in said
 
 
 def test_run_ends_a_job_that_a_rank_has_left(clean, openmpi4):

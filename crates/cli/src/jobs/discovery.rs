@@ -4,6 +4,7 @@
 use super::inspection::{HostCollectives, Inspection};
 use super::process;
 use crate::errors::JobError;
+use crate::machine::system;
 use evenkeel_segment::foreign::{ForeignError, ForeignSegment, read_bytes};
 use evenkeel_segment::identity::{Identity, Stage};
 use std::collections::BTreeMap;
@@ -66,9 +67,14 @@ impl Job {
     pub fn has_been_started_by(&self, pid: u32) -> bool {
         let has_started = |rank: u32| {
             let mut above = std::iter::successors(process::parent(rank), |pid| process::parent(*pid));
-            above.any(|above| above == pid) || is_of_run(rank, pid)
+            above.any(|above| above == pid) || run_of(rank).is_some_and(|run| run == run_value(pid))
         };
         self.lowest().is_some_and(has_started)
+    }
+
+    /// The `evenkeel run` that has started it, as [`RUN`] names it; None if it watches for nothing.
+    pub fn run(&self) -> Option<String> {
+        self.lowest().and_then(run_of)
     }
 
     /// Tells it from other jobs, on all its machines; None if no rank tells.
@@ -188,13 +194,19 @@ fn job(mappings: &[Mapping]) -> Result<Option<Job>, ForeignError> {
     Ok(Some(Job { id: launcher_of(lowest).unwrap_or(lowest), segment, ranks, ranks_in_all }))
 }
 
-/// The variable by which processes of a run with a time limit are known: the number of its `evenkeel run`.
-/// Launchers such as srun have daemons start the ranks, which are no descendants of that process then.
+/// The variable by which processes of a run that is watched are known, on all machines: [`run_value`] of its
+/// `evenkeel run`. Launchers such as srun have daemons start the ranks, which are no descendants of that
+/// process then.
 pub const RUN: &str = "EVENKEEL_RUN_PROCESS";
 
-/// Whether a process has been started for the `evenkeel run` of this number.
-pub fn is_of_run(pid: u32, run: u32) -> bool {
-    process::environment(pid).into_iter().any(|(name, value)| name == RUN && value == run.to_string())
+/// The value of [`RUN`] for the `evenkeel run` with this number on this machine.
+pub fn run_value(pid: u32) -> String {
+    format!("{pid}@{}", system::host_name())
+}
+
+/// The value of [`RUN`] of a process.
+pub fn run_of(pid: u32) -> Option<String> {
+    process::environment(pid).into_iter().find(|(name, _)| name == RUN).map(|(_, value)| value)
 }
 
 /// The outermost launcher above a process.

@@ -37,7 +37,7 @@ pub const LAUNCHERS_RANK: [&str; 4] = ["OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI
 
 /// Options that `evenkeel run` reads itself: they are not passed on to the ranks.
 pub fn is_of_run_alone(env: &str) -> bool {
-    [TIMEOUT.env, ON_HANG.env, DEADLOCK.env, REMOTE_SHELL.env].contains(&env)
+    [TIMEOUT.env, ON_HANG.env, DEADLOCK.env, REMOTE_SHELL.env, HOSTS.env].contains(&env)
 }
 
 /// Defines one constant for each option, and [`ALL`]. The doc comment of an option is its help text too.
@@ -236,6 +236,12 @@ options! {
     /// Empty: what the launcher was told to use, in an allocation of Slurm's `srun`, else `ssh`. It is an
     /// option of `evenkeel run` and `evenkeel where`.
     REMOTE_SHELL { name: "remote-shell", env: "EVENKEEL_REMOTE_SHELL", default: "", values: "COMMAND" }
+
+    /// The machines on which `--timeout` and `--deadlock` look for the ranks if none is on this one, as where
+    /// a login node starts a job. Empty: those that the launcher is given (`--launcher-args`), else those of
+    /// the allocation of Slurm, PBS, LSF or Grid Engine that this is in. It is an option of `evenkeel run`;
+    /// `evenkeel where` has one of the same name.
+    HOSTS { name: "hosts", env: "EVENKEEL_HOSTS", default: "", values: "HOST,…" }
 
     /// How long a rank waits before it checks whether the ranks that it waits for are still alive.
     PATIENCE_MS { name: "patience", env: "EVENKEEL_PATIENCE_MS", default: "200", values: "MILLISECONDS" }

@@ -1,6 +1,7 @@
 //! Carries out `evenkeel run`.
 
 use super::arguments::{DEFAULT_GRACE_MS, RunArguments, StdinChoice};
+use super::named_hosts;
 use super::supervision::Supervision;
 use crate::errors::{CommandError, LaunchError};
 use crate::inject::injections::Injections;
@@ -28,8 +29,9 @@ use tracing::info;
 pub fn run(arguments: &RunArguments) -> Result<Outcome, CommandError> {
     let injections = Injections::new(&arguments.injections)?;
     injections.restrict_cores()?;
-    let supervision = Supervision::of(&arguments.options)?;
-    let start = prepare(arguments, &injections, supervision.as_ref())?;
+    let extra = launcher_arguments(&arguments.launcher_args)?;
+    let supervision = Supervision::of(&arguments.options, || named_hosts::of_launcher(&extra))?;
+    let start = prepare(arguments, extra, &injections, supervision.as_ref())?;
     if arguments.dry_run {
         return Ok((start.for_shell() + "\n").into());
     }
@@ -107,6 +109,7 @@ impl Start {
 
 fn prepare(
     arguments: &RunArguments,
+    extra: Vec<String>,
     injections: &Injections,
     supervision: Option<&Supervision>,
 ) -> Result<Start, CommandError> {
@@ -121,7 +124,6 @@ fn prepare(
     }
     let of_run = supervision.map(Supervision::variable).into_iter().collect();
     let variables = [prepared.variables, injections.variables(), of_run].concat();
-    let extra = launcher_arguments(&arguments.launcher_args)?;
     if arguments.mpi.launcher.as_deref() == Some(launcher::OWN) {
         let pmix = launcher::check_own(&prepared.library, &search, &extra)?;
         let style = launcher::LauncherStyle::of(prepared.library.maker);

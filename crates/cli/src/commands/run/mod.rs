@@ -4,6 +4,8 @@ mod arguments;
 mod command;
 mod deadlock_watch;
 mod hang_report;
+mod named_hosts;
+mod searches;
 mod supervision;
 
 pub use arguments::RunArguments;

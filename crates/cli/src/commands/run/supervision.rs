@@ -3,11 +3,12 @@
 
 use super::deadlock_watch::DeadlockWatch;
 use super::hang_report;
+use super::named_hosts;
 use crate::commands::launch_arguments::EngineOptions;
 use crate::commands::value_parsers;
 use crate::errors::{CommandError, LaunchError};
 use crate::jobs::discovery;
-use crate::jobs::machines::Ways;
+use crate::jobs::machines::{JobAddress, Ways};
 use crate::jobs::process;
 use crate::output::outcome::Outcome;
 use evenkeel_launch::{Watch, Watched};
@@ -44,7 +45,12 @@ pub struct Supervision {
 
 impl Supervision {
     /// What the options ask for, if anything.
-    pub fn of(given: &EngineOptions) -> Result<Option<Supervision>, LaunchError> {
+    ///
+    /// `hosts` gives those on which the launcher starts ranks, as far as that is known.
+    pub fn of(
+        given: &EngineOptions,
+        hosts: impl FnOnce() -> Vec<String>,
+    ) -> Result<Option<Supervision>, LaunchError> {
         let limit = limit(given)?;
         let on_deadlock = on_deadlock(given, limit.is_some())?;
         let is_looked_at = match given.value(&options::ON_HANG).as_str() {
@@ -53,8 +59,12 @@ impl Supervision {
             other => return Err(refused(&options::ON_HANG, other, "it must be where or end")),
         };
         let shell = Some(given.value(&options::REMOTE_SHELL)).filter(|shell| !shell.is_empty());
-        let ways = Ways { hosts: Vec::new(), shell };
         let is_asked_for = limit.is_some() || on_deadlock.is_some();
+        let mut named = named_hosts::listed(&given.value(&options::HOSTS));
+        if named.is_empty() && is_asked_for {
+            named = hosts();
+        }
+        let ways = Ways { hosts: named, shell };
         let watches_all_machines = !given.value(&options::DEADLOCK).is_empty();
         Ok(is_asked_for.then_some(Supervision {
             limit,
@@ -71,7 +81,7 @@ impl Supervision {
 
     /// The variable by which this run's processes are known.
     pub fn variable(&self) -> (String, String) {
-        (discovery::RUN.to_string(), std::process::id().to_string())
+        (discovery::RUN.to_string(), discovery::run_value(std::process::id()))
     }
 
     /// Runs what starts the ranks, in a child of this process, and returns the exit code.
@@ -150,8 +160,8 @@ impl JobSupervisor<'_> {
         }
     }
 
-    /// The job of this rank is in a deadlock. Returns whether it is to be ended.
-    fn is_deadlocked(&mut self, rank: u32, on_deadlock: OnDeadlock) -> bool {
+    /// This job is in a deadlock. Returns whether it is to be ended.
+    fn is_deadlocked(&mut self, job: &JobAddress, on_deadlock: OnDeadlock) -> bool {
         // It is said once, and does not change.
         self.deadlock = None;
         let ends = on_deadlock == OnDeadlock::End;
@@ -162,7 +172,7 @@ impl JobSupervisor<'_> {
              (--deadlock {option})."
         );
         if self.wanted.is_looked_at {
-            hang_report::print(rank, &self.wanted.ways);
+            hang_report::print(job, &self.wanted.ways);
         }
         ends
     }
@@ -182,14 +192,15 @@ impl Watch for JobSupervisor<'_> {
         }
         let Some((on_deadlock, watch)) = self.deadlock.as_mut() else { return false };
         let on_deadlock = *on_deadlock;
-        watch.look().is_some_and(|rank| self.is_deadlocked(rank, on_deadlock))
+        watch.look().is_some_and(|job| self.is_deadlocked(&job, on_deadlock))
     }
 }
 
 /// Ends ranks on this machine that are no descendants of this process: Slurm's daemons start them.
 fn end_what_daemons_have_started() {
     let me = std::process::id();
-    for pid in process::all().into_iter().filter(|pid| *pid != me && discovery::is_of_run(*pid, me)) {
+    let run = Some(discovery::run_value(me));
+    for pid in process::all().into_iter().filter(|pid| *pid != me && discovery::run_of(*pid) == run) {
         if let Some(pid) = Pid::from_raw(pid as i32) {
             // It may have ended meanwhile.
             let _ = kill_process(pid, Signal::KILL);
@@ -203,7 +214,7 @@ mod tests {
 
     fn supervision(given: &[(&OptionSpec, &str)]) -> Result<Option<Supervision>, LaunchError> {
         let given = given.iter().map(|(option, value)| (option.env.to_string(), value.to_string()));
-        Supervision::of(&EngineOptions { given: given.collect() })
+        Supervision::of(&EngineOptions { given: given.collect() }, Vec::new)
     }
 
     #[test]

@@ -20,6 +20,8 @@ pub struct JobHead {
     pub ranks_in_all: usize,
     /// The hosts of its nodes; none if it has one node.
     pub hosts: Vec<String>,
+    /// The `evenkeel run` that has started it, if that watches it.
+    pub run: Option<String>,
 }
 
 impl JobHead {
@@ -32,6 +34,7 @@ impl JobHead {
             program: job.program(),
             ranks_in_all: job.ranks_in_all,
             hosts: job.hosts(),
+            run: job.run(),
         }
     }
 }

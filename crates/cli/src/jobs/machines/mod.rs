@@ -9,16 +9,19 @@
 //! responder      answers, on another machine
 //! other_machine  asks one of them
 //! ways           the remote shell that leads there
+//! search         starts responders, and hears what they say first
 //! whole_job      all machines of a job
 //! ```
 
 mod message;
 mod other_machine;
 mod responder;
+mod search;
 mod ways;
 mod whole_job;
 
 pub use message::JobHead;
 pub use responder::serve;
+pub use search::{Found, LeftOut, Search};
 pub use ways::Ways;
-pub use whole_job::{Found, LeftOut, WholeJob};
+pub use whole_job::{JobAddress, WholeJob};

@@ -1,33 +1,16 @@
 //! All machines of a job: those of its ranks that can be reached.
 
-use super::message::{Introduction, JobHead, Looked, Request, Seen, Stacks};
+use super::message::{JobHead, Looked, Request, Seen, Stacks};
 use super::other_machine::{ANSWER, OtherMachine};
+use super::search::{Found, LeftOut, Search};
 use super::ways::Ways;
 use crate::errors::JobError;
-use crate::hosts::remote_shell::RemoteShell;
 use crate::jobs::discovery::{self, Job};
 use crate::jobs::findings::Finding;
 use crate::jobs::observation::{self, BETWEEN_LOOKS, FirstLook, Observation, Standing};
 use crate::jobs::stacks::{self, StackChoice, TakenStacks};
 use crate::machine::system;
 use std::time::{Duration, Instant};
-
-/// A machine that could not be looked at.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LeftOut {
-    /// Its name.
-    pub host: String,
-    /// Why, without a full stop.
-    pub why: String,
-    /// It was looked at, and its ranks have ended since.
-    pub is_over: bool,
-}
-
-impl LeftOut {
-    fn new(host: &str, why: &str) -> LeftOut {
-        LeftOut { host: host.into(), why: why.into(), is_over: false }
-    }
-}
 
 /// Why a machine is not asked any more.
 enum Loss {
@@ -43,16 +26,13 @@ impl From<String> for Loss {
     }
 }
 
-/// Machines that are to be found, through a remote shell. That may take some seconds.
-pub struct Search {
-    hosts: Vec<String>,
-    shell: RemoteShell,
-}
-
-/// What a search has found.
-pub struct Found {
-    machines: Vec<(OtherMachine, Introduction)>,
-    left_out: Vec<LeftOut>,
+/// How `evenkeel where` finds a job.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JobAddress {
+    /// A rank on this machine, or the job's number where its ranks are.
+    pub process: u32,
+    /// The machines to name; none: it has ranks on this one.
+    pub hosts: Vec<String>,
 }
 
 /// A job, on all machines that can be reached.
@@ -109,8 +89,33 @@ impl WholeJob {
         if let Some(at) = hosts.iter().position(|host| *host == me) {
             hosts.remove(at);
         }
-        whole.left_out = hosts.iter().map(|host| LeftOut::new(host, "it has not been asked yet")).collect();
+        whole.left_out = hosts.iter().map(|host| LeftOut::unasked(host)).collect();
         whole
+    }
+
+    /// What finds the job of an `evenkeel run` on this machine that has no ranks here: one machine is enough,
+    /// since ranks tell the others. None if no other machine is named.
+    pub fn search_elsewhere(ways: &Ways) -> Result<Option<Search>, JobError> {
+        let me = system::host_name();
+        let others = ways.hosts.iter().filter(|host| **host != me);
+        let hosts: Vec<String> = others.take(Search::AT_ONCE).cloned().collect();
+        Ok(if hosts.is_empty() { None } else { Some(Search { hosts, shell: ways.shell(None)? }) })
+    }
+
+    /// The job of an `evenkeel run`, as [`discovery::RUN`] names it, among what a search has found.
+    pub fn elsewhere(run: &str, found: Found) -> Option<WholeJob> {
+        let heads = found.machines.iter().flat_map(|(_, told)| &told.jobs);
+        let mut of_run = heads.filter(|head| head.number.is_some() && head.run.as_deref() == Some(run));
+        let mut whole = WholeJob::new(of_run.next()?.clone(), None);
+        let mut missing = whole.head.hosts.clone();
+        for (machine, told) in found.machines {
+            if told.jobs.iter().any(|job| job.number == whole.head.number) {
+                missing.retain(|host| *host != told.host);
+                whole.others.push(machine);
+            }
+        }
+        whole.left_out = missing.iter().map(|host| LeftOut::unasked(host)).collect();
+        Some(whole)
     }
 
     fn new(head: JobHead, here: Option<Job>) -> WholeJob {
@@ -120,8 +125,8 @@ impl WholeJob {
 
     /// What finds the machines that are left out and may be found; None if there are none.
     pub fn search(&mut self, ways: &Ways) -> Result<Option<Search>, JobError> {
-        let Some(here) = &self.here else { return Ok(None) };
-        let may_follow = ways.follows(here);
+        // A job without ranks here has told the name of a run of ours.
+        let may_follow = self.here.as_ref().is_none_or(|here| ways.follows(here));
         let me = system::host_name();
         let mut hosts = Vec::new();
         for machine in &mut self.left_out {
@@ -134,7 +139,11 @@ impl WholeJob {
                 hosts.push(machine.host.clone());
             }
         }
-        Ok(if hosts.is_empty() { None } else { Some(Search { hosts, shell: ways.shell(Some(here))? }) })
+        Ok(if hosts.is_empty() {
+            None
+        } else {
+            Some(Search { hosts, shell: ways.shell(self.here.as_ref())? })
+        })
     }
 
     /// Takes the machines in that a search has found.
@@ -165,9 +174,21 @@ impl WholeJob {
         self.cpu_elsewhere
     }
 
-    /// A rank that is on this machine.
-    pub fn rank_here(&self) -> Option<u32> {
-        self.here.as_ref().and_then(Job::lowest)
+    /// How `evenkeel where` finds it.
+    pub fn address(&self) -> JobAddress {
+        match self.here.as_ref().and_then(Job::lowest) {
+            Some(process) => JobAddress { process, hosts: Vec::new() },
+            None => {
+                let others = self.others.iter().map(|machine| &machine.host);
+                let hosts = others.chain(self.left_out.iter().map(|machine| &machine.host)).cloned();
+                JobAddress { process: self.head.id, hosts: hosts.collect() }
+            }
+        }
+    }
+
+    /// Whether no rank is on this machine, and some machine still answers.
+    pub fn is_elsewhere(&self) -> bool {
+        self.here.is_none() && !self.others.is_empty()
     }
 
     /// The same job on this machine, found again: processes end, and others take their numbers.
@@ -249,44 +270,6 @@ impl WholeJob {
             }
         });
     }
-}
-
-impl Search {
-    /// How long all machines may take together.
-    const WHOLE: Duration = Duration::from_secs(20);
-    /// More at once are refused by some sshd.
-    const AT_ONCE: usize = 8;
-
-    /// Starts a process on each host, and hears what each says.
-    pub fn run(self) -> Found {
-        let until = Instant::now() + Search::WHOLE;
-        let mut found = Found { machines: Vec::new(), left_out: Vec::new() };
-        for hosts in self.hosts.chunks(Search::AT_ONCE) {
-            let start = |host: &String| match is_name(host) {
-                false => Err(LeftOut::new(host, "this is no name of a host")),
-                true if Instant::now() > until => Err(LeftOut::new(host, "other machines took all the time")),
-                true => OtherMachine::start(host, &self.shell).map_err(|why| LeftOut::new(host, &why)),
-            };
-            let started: Vec<_> = hosts.iter().map(start).collect();
-            for outcome in started {
-                let introduced = outcome.and_then(|mut machine| match machine.introduction() {
-                    Ok(told) => Ok((machine, told)),
-                    Err(why) => Err(LeftOut::new(&machine.host, &why)),
-                });
-                match introduced {
-                    Ok(machine) => found.machines.push(machine),
-                    Err(machine) => found.left_out.push(machine),
-                }
-            }
-        }
-        found
-    }
-}
-
-/// Whether a remote shell may get this as a host: no option, and nothing that a shell would take for more.
-fn is_name(host: &str) -> bool {
-    let is_usual = |byte: u8| byte.is_ascii_alphanumeric() || b"._:@-".contains(&byte);
-    !host.is_empty() && !host.starts_with('-') && host.bytes().all(is_usual)
 }
 
 /// The job that is meant, if it has no ranks here.
@@ -376,29 +359,5 @@ mod tests {
         let instance =
             |rank: usize| whole.ranks[rank].waits_in().unwrap().collective.as_ref().unwrap().instance;
         assert_ne!(instance(0), instance(1), "blocks of different segments are different communicators");
-    }
-
-    fn search(hosts: &[&str], shell: &str) -> Found {
-        let hosts = hosts.iter().map(|host| host.to_string()).collect();
-        Search { hosts, shell: RemoteShell::parse(shell).unwrap() }.run()
-    }
-
-    #[test]
-    fn a_machine_that_cannot_be_reached_is_left_out_with_what_the_shell_said() {
-        let hosts = ["far.example", "-oProxyCommand=x", "a;b"];
-        let found = search(&hosts, "sh -c 'echo no route to $0 >&2; exit 255'");
-        assert!(found.machines.is_empty());
-        let why = |host: &str| found.left_out.iter().find(|it| it.host == host).unwrap().why.clone();
-        let said = why("far.example");
-        assert!(said.contains("exit status: 255), and said: no route to far.example"), "{said}");
-        assert_eq!(why(hosts[1]), "this is no name of a host");
-        assert_eq!(why(hosts[2]), "this is no name of a host");
-    }
-
-    #[test]
-    fn a_machine_that_says_something_else_is_left_out() {
-        let found = search(&["far.example"], "sh -c 'echo Welcome'");
-        let why = &found.left_out[0].why;
-        assert!(why.contains("something else answered: `Welcome`"), "{why}");
     }
 }
