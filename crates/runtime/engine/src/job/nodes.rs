@@ -1,6 +1,7 @@
 //! The nodes of a job, as all ranks know them from each other's descriptions.
 
 use super::process_info::{ProcessInfo, hash};
+use std::collections::BTreeMap;
 
 /// The nodes of a job, in the order of their first ranks. The same on all ranks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -16,15 +17,16 @@ pub struct JobNodes {
 impl JobNodes {
     /// From the descriptions of all processes, in the order of `MPI_COMM_WORLD`.
     pub(super) fn of(processes: &[ProcessInfo]) -> JobNodes {
+        let mut known: BTreeMap<(u64, u64), usize> = BTreeMap::new();
         let mut leaders: Vec<usize> = Vec::new();
         let mut node_of: Vec<u32> = Vec::new();
         let mut of_all: Vec<u8> = Vec::new();
         for (rank, process) in processes.iter().enumerate() {
-            let known = leaders.iter().position(|leader| processes[*leader].shares_node_with(process));
-            if known.is_none() {
+            let node = *known.entry(process.node()).or_insert_with(|| {
                 leaders.push(rank);
-            }
-            node_of.push(known.unwrap_or(leaders.len() - 1) as u32);
+                leaders.len() - 1
+            });
+            node_of.push(node as u32);
             // Processes of other jobs may have the same numbers on other nodes, but not the same tokens.
             for word in [u64::from(process.pid), process.boot, process.namespaces, process.token] {
                 of_all.extend_from_slice(&word.to_le_bytes());

@@ -82,9 +82,14 @@ impl ProcessInfo {
 }
 
 impl ProcessInfo {
-    /// Returns whether the two processes share a kernel and see each other in it.
+    /// Tells its node from others. Processes of one node share a kernel and see each other in it.
+    pub(crate) fn node(&self) -> (u64, u64) {
+        (self.boot, self.namespaces)
+    }
+
+    /// Returns whether the two processes are on one node.
     pub(crate) fn shares_node_with(&self, other: &ProcessInfo) -> bool {
-        other.boot == self.boot && other.namespaces == self.namespaces
+        self.node() == other.node()
     }
 }
 
