@@ -11,6 +11,7 @@ ALLOWED = {
     "random": set(),
     "text": set(),
     "statistics": set(),
+    "predict": {"random"},
     "diagnostics": set(),
     "output-file": set(),
     "record": set(),
@@ -81,6 +82,7 @@ ALLOWED = {
         "switch-sim",
         "text",
         "statistics",
+        "predict",
         "diagnostics",
     },
 }

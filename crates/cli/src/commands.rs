@@ -13,6 +13,7 @@ pub mod manual;
 pub mod metrics;
 pub mod model;
 pub mod noise;
+pub mod predict;
 pub mod ps;
 pub mod replay;
 pub mod report;
@@ -79,6 +80,7 @@ pub enum Command {
     Doctor(doctor::DoctorArguments),
     Replay(replay::ReplayArguments),
     Export(export::ExportArguments),
+    Predict(predict::PredictArguments),
     Report(report::ReportArguments),
     Ps(ps::PsArguments),
     Where(whereabouts::WhereArguments),
@@ -110,6 +112,7 @@ pub fn execute(command: Command) -> Result<Outcome, CommandError> {
         Command::Doctor(arguments) => doctor::doctor(&arguments)?,
         Command::Replay(arguments) => replay::replay(&arguments)?,
         Command::Export(arguments) => export::export(&arguments)?.into(),
+        Command::Predict(arguments) => predict::predict(&arguments)?.into(),
         Command::Report(arguments) => report::report(&arguments)?.into(),
         Command::Ps(arguments) => ps::ps(&arguments).into(),
         Command::Where(arguments) => whereabouts::whereabouts(&arguments)?.into(),

@@ -1,6 +1,7 @@
 //! The folder of a trace: the files of the ranks, and how the run was started.
 
 use crate::errors::FileError;
+use evenkeel_trace::times::file::Times;
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +13,7 @@ const START: &str = "run.json";
 const TIMES_SUFFIX: &str = ".times";
 
 /// The files with times, with their ranks, in order.
-pub fn times_files(folder: &Path) -> Result<Vec<(u32, PathBuf)>, FileError> {
+fn times_files(folder: &Path) -> Result<Vec<(u32, PathBuf)>, FileError> {
     let unreadable =
         |e: std::io::Error| FileError::TraceNotReadable { path: folder.into(), why: e.to_string() };
     let mut files = Vec::new();
@@ -26,6 +27,34 @@ pub fn times_files(folder: &Path) -> Result<Vec<(u32, PathBuf)>, FileError> {
     }
     files.sort();
     Ok(files)
+}
+
+/// The times of all ranks of a run, by rank.
+pub fn times(folder: &Path) -> Result<Vec<Times>, FileError> {
+    let files = times_files(folder)?;
+    let unusable = |path: &Path, why: String| FileError::TimesNotUsable { path: path.to_path_buf(), why };
+    if files.is_empty() {
+        return Err(unusable(folder, "it has no times of MPI calls".into()));
+    }
+    let mut ranks: Vec<Times> = Vec::new();
+    for (rank, path) in &files {
+        let bytes = fs::read(path).map_err(|e| unusable(path, e.to_string()))?;
+        let times = Times::parse(&bytes).map_err(|e| unusable(path, e.to_string()))?;
+        let first = ranks.first().unwrap_or(&times);
+        if (times.start.run, times.start.ranks) != (first.start.run, first.start.ranks) {
+            return Err(unusable(path, "it is of another run than that of the first rank".into()));
+        }
+        if times.start.rank != *rank || *rank as usize != ranks.len() {
+            let why = format!("rank {} is missing", ranks.len());
+            return Err(unusable(folder, why));
+        }
+        ranks.push(times);
+    }
+    let expected = ranks[0].start.ranks as usize;
+    if ranks.len() != expected {
+        return Err(unusable(folder, format!("it has times of {} ranks of {expected}", ranks.len())));
+    }
+    Ok(ranks)
 }
 
 /// How a run was started.

@@ -24,30 +24,7 @@ pub(super) struct RunTimes {
 impl RunTimes {
     /// Reads a folder.
     pub(super) fn read(folder: &Path) -> Result<RunTimes, FileError> {
-        let files = trace_folder::times_files(folder)?;
-        let unusable = |path: &Path, why: String| FileError::TimesNotUsable { path: path.to_path_buf(), why };
-        if files.is_empty() {
-            return Err(unusable(folder, "it has no times of MPI calls".into()));
-        }
-        let mut ranks: Vec<Times> = Vec::new();
-        for (rank, path) in &files {
-            let bytes = std::fs::read(path).map_err(|e| unusable(path, e.to_string()))?;
-            let times = Times::parse(&bytes).map_err(|e| unusable(path, e.to_string()))?;
-            let first = ranks.first().unwrap_or(&times);
-            if (times.start.run, times.start.ranks) != (first.start.run, first.start.ranks) {
-                return Err(unusable(path, "it is of another run than that of the first rank".into()));
-            }
-            if times.start.rank != *rank || *rank as usize != ranks.len() {
-                let why = format!("rank {} is missing", ranks.len());
-                return Err(unusable(folder, why));
-            }
-            ranks.push(times);
-        }
-        let expected = ranks[0].start.ranks as usize;
-        if ranks.len() != expected {
-            return Err(unusable(folder, format!("it has times of {} ranks of {expected}", ranks.len())));
-        }
-        Ok(RunTimes::of(ranks))
+        Ok(RunTimes::of(trace_folder::times(folder)?))
     }
 
     fn of(ranks: Vec<Times>) -> RunTimes {
