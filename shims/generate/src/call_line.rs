@@ -60,10 +60,23 @@ pub fn counting(base: &str) -> (&'static [&'static str], &'static [&'static str]
         }
         // What these start is completed by the same calls as counted requests, or never; or it comes from
         // other worlds.
-        "Isendrecv" | "Isendrecv_replace" | "Send_init" | "Ssend_init" | "Rsend_init" | "Bsend_init"
-        | "Recv_init" | "Cancel" | "Comm_spawn" | "Comm_accept" | "Comm_connect" | "Comm_join" => {
-            (&["ek_count_uncountable();"], &[])
-        }
+        "Isendrecv"
+        | "Isendrecv_replace"
+        | "Send_init"
+        | "Ssend_init"
+        | "Rsend_init"
+        | "Bsend_init"
+        | "Recv_init"
+        | "Cancel"
+        | "Comm_spawn"
+        | "Comm_spawn_multiple"
+        | "Comm_idup"
+        | "Comm_idup_with_info"
+        | "Comm_create_from_group"
+        | "Intercomm_create_from_groups"
+        | "Comm_accept"
+        | "Comm_connect"
+        | "Comm_join" => (&["ek_count_uncountable();"], &[]),
         // So that those who look from outside find it, even if only the host uses it.
         "Comm_dup" | "Comm_dup_with_info" => {
             (&[], &["if (code == MPI_SUCCESS && ek_serves_caller())", "    (void)ek_comm_find(*newcomm);"])

@@ -27,14 +27,14 @@ pub const NEXT: &str = template!("next");
 /// What a wrapper of [`Family::carries_messages`] begins with.
 pub const TRY_MESSAGE: &str = template!("try_message");
 
-/// Every family. Partitioned communication is in none: it is always the host's.
+/// Every family. Partitioned communication is the host's: only the question that programs poll is here.
 pub const FAMILIES: &[Family] = &[
     Family { template: template!("barrier"), functions: &["Barrier"], carries_messages: false },
     Family { template: template!("collective"), functions: COLLECTIVES, carries_messages: false },
     Family { template: template!("wait"), functions: WAITS, carries_messages: true },
     Family { template: template!("test"), functions: TESTS, carries_messages: true },
     Family { template: template!("probe"), functions: PROBES, carries_messages: true },
-    Family { template: template!("probe"), functions: &["Win_test"], carries_messages: false },
+    Family { template: template!("probe"), functions: &["Win_test", "Parrived"], carries_messages: false },
     Family { template: template!("send"), functions: SENDS, carries_messages: true },
     Family { template: template!("receive"), functions: RECEIVES, carries_messages: true },
     Family { template: template!("start_send"), functions: STARTED_SENDS, carries_messages: true },
@@ -54,6 +54,11 @@ pub const FAMILIES: &[Family] = &[
     Family {
         template: template!("create_communicator"),
         functions: NEW_COMMUNICATORS,
+        carries_messages: false,
+    },
+    Family {
+        template: template!("duplicate_later"),
+        functions: &["Comm_idup", "Comm_idup_with_info"],
         carries_messages: false,
     },
     Family {
@@ -146,8 +151,11 @@ const ERRHANDLER_SETTERS: &[&str] =
 #[rustfmt::skip]
 const BLOCKING_IN_HOST: &[&str] = &[
     "Comm_dup", "Comm_dup_with_info", "Comm_disconnect", "Intercomm_create",
-    "Comm_spawn", "Comm_accept", "Comm_connect", "Comm_join",
+    "Comm_spawn", "Comm_spawn_multiple", "Comm_create_from_group", "Intercomm_create_from_groups",
+    "Comm_accept", "Comm_connect", "Comm_join",
     "Win_fence", "Win_start", "Win_complete", "Win_wait", "Win_lock", "Win_lock_all", "Win_unlock",
+    "Buffer_flush", "Comm_flush_buffer", "Comm_detach_buffer", "Session_flush_buffer",
+    "Session_detach_buffer",
     "Win_unlock_all", "Win_flush", "Win_flush_all", "Win_flush_local", "Win_flush_local_all",
 ];
 

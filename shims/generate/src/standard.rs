@@ -105,7 +105,7 @@ fn c_type(kind: &str, out: bool, array: bool, constant: bool, large: bool) -> Op
         "STATUS" => return Some("MPI_Status *".into()),
         "STRING" => return Some("const char *".into()),
         "ARGUMENT_COUNT" => return Some("int *".into()),
-        "ARGUMENT_LIST" => return Some("char ***".into()),
+        "ARGUMENT_LIST" | "STRING_2DARRAY" => return Some("char ***".into()),
         "C_BUFFER" | "C_BUFFER2" => return Some("void *".into()),
         "STRING_ARRAY" => return Some("char **".into()),
         "POLYRMA_DISPLACEMENT" if large => "MPI_Aint",
@@ -133,6 +133,7 @@ fn c_type(kind: &str, out: bool, array: bool, constant: bool, large: bool) -> Op
         | "UPDATE_MODE"
         | "ARRAY_LENGTH"
         | "ARRAY_LENGTH_NNI"
+        | "ARRAY_LENGTH_PI"
         | "ASSERT"
         | "COLOR"
         | "COMM_SIZE"
@@ -143,6 +144,7 @@ fn c_type(kind: &str, out: bool, array: bool, constant: bool, large: bool) -> Op
         | "LOCK_TYPE"
         | "LOGICAL"
         | "NUM_DIMS"
+        | "PARTITION"
         | "POLYDISPLACEMENT"
         | "POLYNUM_BYTES"
         | "POLYNUM_BYTES_NNI"

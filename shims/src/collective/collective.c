@@ -17,16 +17,18 @@ static int run(ek_comm_entry *e, const ek_arguments *a)
     ek_marshal m;
     int code = ek_describe(&m, e, a);
     if (code)
-        return code;
+        return code == EK_DECLINED ? code : ek_raise(a->comm, code);
     code = ek_run(e->engine, &m.call);
     if (EK_LIKELY(code == EK_DONE)) {
-        ek_marshal_end(&m);
-        return MPI_SUCCESS;
+        code = ek_marshal_end(&m);
+        return EK_LIKELY(!code) ? MPI_SUCCESS : ek_raise(a->comm, code);
     }
     ek_marshal_discard(&m);
-    if (code == EK_DECLINED)
-        return m.failure ? m.failure : EK_DECLINED;
-    return ek_raise(a->comm, ek_error_class(code));
+    if (code != EK_DECLINED)
+        code = ek_error_class(code);
+    else if (m.failure)
+        code = m.failure;
+    return code == EK_DECLINED ? code : ek_raise(a->comm, code);
 }
 
 static int carry_out(ek_comm_entry *e, const ek_arguments *a)
@@ -39,8 +41,11 @@ static int carry_out(ek_comm_entry *e, const ek_arguments *a)
     ek_call call;
     if (!a->request && ek_describe_plain_call(&call, a, e))
         return run_plain(e, a, &call);
-    int code = a->request ? ek_collective_start(e, a) : run(e, a);
-    return code == MPI_ERR_NO_MEM ? ek_raise(a->comm, code) : code;
+    if (!a->request)
+        return run(e, a);
+    int code = ek_collective_start(e, a);
+    bool is_own = code == MPI_ERR_NO_MEM || code == MPI_ERR_TYPE; /* the host has raised its own */
+    return is_own ? ek_raise(a->comm, code) : code;
 }
 
 int ek_try_collective(ek_comm_entry *e, const ek_arguments *a)

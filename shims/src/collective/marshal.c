@@ -13,14 +13,18 @@ void ek_marshal_begin(ek_marshal *m, ek_comm_entry *entry, const ek_arguments *a
     m->unpackings_used = m->allocations_used = 0;
 }
 
-void ek_marshal_end(ek_marshal *m)
+int ek_marshal_end(ek_marshal *m)
 {
+    int code = MPI_SUCCESS;
     for (int i = 0; i < m->unpackings_used; i++) {
         const ek_unpacking *u = &m->unpackings[i];
-        ek_unpack(u->bytes, u->count, &u->layout, u->elements);
+        if (u->laid_out ? ek_copy_elements(u->bytes, u->count, &u->layout, u->elements)
+                        : ek_unpack(u->bytes, u->count, &u->layout, u->elements))
+            code = MPI_ERR_TYPE;
     }
     while (m->allocations_used)
         free(m->allocations[--m->allocations_used]);
+    return code;
 }
 
 void ek_marshal_discard(ek_marshal *m)
@@ -74,7 +78,7 @@ int ek_marshal_send(ek_marshal *m, const ek_elements *elements, const void *buff
     if (!place && !(place = ek_marshal_allocate(m, (size_t)(count * layout->size))))
         return MPI_ERR_NO_MEM;
     *bytes = (const uint8_t *)place;
-    return ek_pack(buffer, count, layout, place) ? EK_DECLINED : MPI_SUCCESS;
+    return ek_pack(buffer, count, layout, place) ? MPI_ERR_TYPE : MPI_SUCCESS;
 }
 
 int ek_marshal_receive(ek_marshal *m, const ek_elements *elements, void *buffer, MPI_Count count,

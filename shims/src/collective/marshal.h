@@ -15,6 +15,7 @@
 /* Bytes to be unpacked when the call is complete. */
 typedef struct ek_unpacking {
     const char *bytes;
+    bool laid_out; /* they lie there as in the program's memory, holes among them */
     void *elements;
     MPI_Count count;
     ek_layout layout;
@@ -37,7 +38,8 @@ enum { EK_FEW_RANKS = 16, EK_MOST_ALLOCATIONS = 6 };
 
 typedef struct ek_marshal ek_marshal;
 
-/* A step of marshalling. It returns MPI_SUCCESS, EK_DECLINED or an MPI error code. */
+/* A step of marshalling. It returns MPI_SUCCESS, EK_DECLINED or an MPI error code. One that the engine calls
+ * back must not decline because of what this rank alone knows: the others are in the call. */
 typedef int ek_marshal_step(ek_marshal *);
 
 struct ek_marshal {
@@ -60,8 +62,9 @@ struct ek_marshal {
 
 void ek_marshal_begin(ek_marshal *, ek_comm_entry *, const ek_arguments *);
 
-/* Ends a call that is complete: unpacks what was received and frees what was allocated. */
-void ek_marshal_end(ek_marshal *);
+/* Ends a call that is complete: unpacks what was received and frees what was allocated. Returns MPI_SUCCESS
+ * or MPI_ERR_TYPE. */
+int ek_marshal_end(ek_marshal *);
 
 /* Ends a call that was declined or has no result: frees what was allocated. */
 void ek_marshal_discard(ek_marshal *);

@@ -58,7 +58,7 @@ static void complete(nonblocking *n)
         n->outcome = ek_error_class(code);
         ek_marshal_discard(&n->marshal);
     } else {
-        ek_marshal_end(&n->marshal);
+        n->outcome = ek_marshal_end(&n->marshal);
     }
     unlink(n);
     ek_comm_entry_drop(n->marshal.entry);

@@ -6,6 +6,9 @@
  * (MPI_DOUBLE_INT). They are sent with it, as every rank has the same type. */
 static bool is_laid_out(const ek_type *t) { return t->predefined || t->contiguous; }
 
+/* In the program's memory, only what the type names may change. */
+static bool has_holes(const ek_type *t) { return is_laid_out(t) && !t->contiguous; }
+
 static int describe_operator(ek_marshal *m)
 {
     const ek_type *t = m->sent.type;
@@ -81,6 +84,17 @@ static const void *input(const ek_arguments *a)
     return a->sendbuf == MPI_IN_PLACE ? a->recvbuf : a->sendbuf;
 }
 
+/* Elements that this rank gets. */
+static MPI_Count result(const ek_marshal *m)
+{
+    const ek_arguments *a = m->arguments;
+    int me = m->entry->rank;
+    if (!receives(m) || (a->kind == EK_KIND_EXSCAN && me == 0))
+        return 0;
+    return a->kind == EK_KIND_REDUCE_SCATTER ? ek_count_at(a->recvcounts, a->large_counts, me)
+                                             : m->sent.count;
+}
+
 /* Elements that this rank contributes. */
 static MPI_Count contributed(const ek_marshal *m)
 {
@@ -93,10 +107,17 @@ static int reduction_data(ek_marshal *m)
     const ek_arguments *a = m->arguments;
     const ek_layout *layout = &m->sent.type->layout;
     ek_call *call = &m->call;
-    int me = m->entry->rank;
     if (is_laid_out(m->sent.type)) {
         call->send = input(a);
         call->recv = receives(m) ? a->recvbuf : NULL;
+        if (!has_holes(m->sent.type) || !result(m))
+            return MPI_SUCCESS;
+        char *own = ek_marshal_allocate(m, (size_t)result(m) * call->elem_bytes);
+        if (!own)
+            return MPI_ERR_NO_MEM;
+        call->recv = (uint8_t *)own;
+        ek_marshal_unpack_later(m, &m->sent, a->recvbuf, result(m), own);
+        m->unpackings[m->unpackings_used - 1].laid_out = true;
         return MPI_SUCCESS;
     }
     char *packed = ek_marshal_allocate(m, (size_t)contributed(m) * call->elem_bytes);
@@ -105,15 +126,14 @@ static int reduction_data(ek_marshal *m)
     call->send = (const uint8_t *)packed;
     call->recv = receives(m) ? (uint8_t *)packed : NULL;
     if (ek_pack(input(a), contributed(m), layout, packed))
-        return EK_DECLINED;
-    MPI_Count result =
-        a->kind == EK_KIND_REDUCE_SCATTER ? ek_count_at(a->recvcounts, a->large_counts, me) : m->sent.count;
-    if (receives(m) && !(a->kind == EK_KIND_EXSCAN && me == 0))
-        ek_marshal_unpack_later(m, &m->sent, a->recvbuf, result, packed);
+        return MPI_ERR_TYPE;
+    if (result(m))
+        ek_marshal_unpack_later(m, &m->sent, a->recvbuf, result(m), packed);
     return MPI_SUCCESS;
 }
 
-/* Whether root and buffers are as they should be. */
+/* Whether root and buffers are as they should be. Where nothing comes from or goes to a buffer, it may be
+ * NULL: a rank that declined for that reason would leave the others alone in the call. */
 static bool check_buffers(const ek_marshal *m)
 {
     const ek_arguments *a = m->arguments;
@@ -121,7 +141,7 @@ static bool check_buffers(const ek_marshal *m)
     if ((is_rooted && (a->root < 0 || a->root >= m->entry->size)) ||
         (a->sendbuf == MPI_IN_PLACE && !receives(m)) || (receives(m) && a->recvbuf == MPI_IN_PLACE))
         return false;
-    return !is_laid_out(m->sent.type) || !contributed(m) || (input(a) && (!receives(m) || a->recvbuf));
+    return !is_laid_out(m->sent.type) || ((!contributed(m) || input(a)) && (!result(m) || a->recvbuf));
 }
 
 int ek_describe_reduction(ek_marshal *m)

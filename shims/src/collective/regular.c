@@ -111,7 +111,7 @@ static int alltoall_data(ek_marshal *m)
         return MPI_ERR_NO_MEM;
     call->send = (const uint8_t *)copy;
     if (!is_contiguous(out))
-        return ek_pack(a->recvbuf, all, &out->type->layout, copy) ? EK_DECLINED : MPI_SUCCESS;
+        return ek_pack(a->recvbuf, all, &out->type->layout, copy) ? MPI_ERR_TYPE : MPI_SUCCESS;
     if (bytes)
         memcpy(copy, a->recvbuf, bytes);
     return MPI_SUCCESS;

@@ -72,7 +72,7 @@ static int pack_block(const ek_blocks *b, int rank, char *to)
     if (elements.bytes == 0)
         return MPI_SUCCESS;
     if (!elements.type->contiguous)
-        return ek_pack(start, elements.count, &elements.type->layout, to) ? EK_DECLINED : MPI_SUCCESS;
+        return ek_pack(start, elements.count, &elements.type->layout, to) ? MPI_ERR_TYPE : MPI_SUCCESS;
     memcpy(to, start, elements.bytes);
     return MPI_SUCCESS;
 }

@@ -115,3 +115,20 @@ int ek_unpack(const char *bytes, MPI_Count count, const ek_layout *layout, void 
     }
     return code;
 }
+
+int ek_copy_elements(const void *from, MPI_Count count, const ek_layout *layout, void *to)
+{
+    char packed[1024];
+    MPI_Count at_once = layout->size ? (MPI_Count)sizeof packed / layout->size : 0;
+    if (!at_once) /* no predefined type is so large */
+        return count && layout->size ? MPI_ERR_TYPE : MPI_SUCCESS;
+    for (MPI_Count done = 0; done < count; done += at_once) {
+        MPI_Count n = count - done < at_once ? count - done : at_once;
+        int code = ek_pack((const char *)from + done * layout->extent, n, layout, packed);
+        if (!code)
+            code = ek_unpack(packed, n, layout, (char *)to + done * layout->extent);
+        if (code)
+            return code;
+    }
+    return MPI_SUCCESS;
+}

@@ -8,4 +8,7 @@
 int ek_pack(const void *elements, MPI_Count count, const ek_layout *, char *bytes);
 int ek_unpack(const char *bytes, MPI_Count count, const ek_layout *, void *elements);
 
+/* Copies elements to others of the same type, without what lies in their holes. */
+int ek_copy_elements(const void *from, MPI_Count count, const ek_layout *, void *to);
+
 #endif

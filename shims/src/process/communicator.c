@@ -7,6 +7,7 @@
 
 _Atomic(ek_comm_entry *) ek_comm_table[EK_COMM_TABLE_SIZE];
 _Thread_local int ek_creating;
+_Thread_local bool ek_duplicates_later;
 _Atomic uint64_t ek_comm_count;
 
 static int keyval = MPI_KEYVAL_INVALID;
@@ -33,6 +34,7 @@ static ek_comm_entry *new_entry(int size, int rank, const int *members)
     e->engine = NULL;
     e->block = e->host_collectives = 0;
     e->served = e->on_one_node = false;
+    e->duplicated_later = 0;
     e->size = size;
     e->rank = rank;
     e->name[0] = 0;
@@ -115,18 +117,32 @@ ek_comm_entry *ek_comm_find_slowly(MPI_Comm comm)
 
 static void (*on_deletion)(MPI_Comm);
 
+/* The segment has room for the ids of 64 duplicates that not all members have made. A rank that made more of
+ * them ahead of the others would wait in MPI_Comm_idup, where MPI allows no waiting: what comes after so many
+ * since the last MPI_Comm_dup, in which the ranks have met, is the host's. All members count alike. */
+enum { MOST_DUPLICATED_LATER = 48 };
+
+static bool may_be_served(ek_comm_entry *parent)
+{
+    if (ek_duplicates_later)
+        return parent->duplicated_later < MOST_DUPLICATED_LATER && ++parent->duplicated_later;
+    parent->duplicated_later = 0;
+    return true;
+}
+
 /* A duplicate has the same members in the same order: every one of them derives its id from the parent's. */
 static int copy_attribute(MPI_Comm old, int key, void *extra, void *value, void *copy, int *copied)
 {
     (void)old, (void)key, (void)extra;
-    const ek_comm_entry *parent = value;
+    ek_comm_entry *parent = value;
     ek_comm_entry *e =
         ek_process.active && !ek_creating ? new_entry(parent->size, parent->rank, parent->members) : NULL;
     *copied = e != NULL;
     if (!e)
         return MPI_SUCCESS;
     if (parent->engine)
-        set_engine(e, ek_comm_duplicate(parent->engine, e->members, e->size, e->rank));
+        set_engine(e, may_be_served(parent) ? ek_comm_duplicate(parent->engine, e->members, e->size, e->rank)
+                                            : ek_comm_attach(0, e->members, e->size, e->rank));
     *(void **)copy = e;
     return MPI_SUCCESS;
 }

@@ -20,6 +20,7 @@ typedef struct ek_comm_entry {
     int size, rank;
     int *members;                  /* world ranks */
     uint64_t block;                /* of the segment, by its offset; 0: none */
+    int duplicated_later;          /* by MPI_Comm_idup, since the last MPI_Comm_dup */
     uint64_t host_collectives;     /* blocking ones that were left to the host */
     char name[EK_COMM_NAME_BYTES]; /* as far as it fits, for those who look from outside */
     _Atomic int users; /* the communicator itself, and the nonblocking collectives under way on it */
@@ -73,6 +74,9 @@ void ek_comm_entry_drop(ek_comm_entry *);
  * MPI_Comm_create_group) copy the parent's attributes to it, on its members only: that must not count as a
  * duplicate. */
 extern EK_HIDDEN _Thread_local int ek_creating __attribute__((tls_model("initial-exec")));
+
+/* This thread is inside MPI_Comm_idup, which waits for no other rank. */
+extern EK_HIDDEN _Thread_local bool ek_duplicates_later __attribute__((tls_model("initial-exec")));
 
 static inline void ek_creating_end(int *unused) { (void)unused, ek_creating--; }
 

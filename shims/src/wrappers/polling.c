@@ -113,10 +113,20 @@ static int await(MPI_Request *request, MPI_Status *status)
     }
 }
 
+/* Takes back a receive whose send could not be started. */
+static void take_back(MPI_Request *receive)
+{
+    if (*receive == ek_handles.request_null)
+        return;
+    ek_host.Cancel(receive);
+    await(receive, MPI_STATUS_IGNORE);
+}
+
+/* `receive` NULL: there is none. */
 static int await_both(MPI_Request *send, MPI_Request *receive, MPI_Status *status)
 {
     int code = await(send, MPI_STATUS_IGNORE);
-    return code ? code : await(receive, status);
+    return code || !receive ? code : await(receive, status);
 }
 
 /* Makes a packed copy of a buffer, for MPI_Sendrecv_replace. Returns false if an int cannot count its bytes,
@@ -143,12 +153,15 @@ static bool copy_packed(const void *buf, MPI_Count count, MPI_Datatype type, cha
         return code ? code : await(&request, MPI_STATUS_IGNORE);                               \
     }
 
+/* From MPI_PROC_NULL nothing comes. The host's blocking call does not wait then, and sets the status right;
+ * MPICH's MPI_Irecv and MPI_Test do not. */
 #define RECEIVE(N, suffix)                                                                              \
     int ek_poll_recv##suffix(void *buf, N count, MPI_Datatype type, int source, int tag, MPI_Comm comm, \
                              MPI_Status *status, __typeof__(PMPI_Recv##suffix) *next)                   \
     {                                                                                                   \
         MPI_Request request = ek_handles.request_null;                                                  \
-        (void)next;                                                                                     \
+        if (source == MPI_PROC_NULL)                                                                    \
+            return next(buf, count, type, source, tag, comm, status);                                   \
         int code = ek_host.Irecv##suffix(buf, count, type, source, tag, comm, &request);                \
         return code ? code : await(&request, status);                                                   \
     }                                                                                                   \
@@ -156,7 +169,8 @@ static bool copy_packed(const void *buf, MPI_Count count, MPI_Datatype type, cha
                               MPI_Status *status, __typeof__(PMPI_Mrecv##suffix) *next)                 \
     {                                                                                                   \
         MPI_Request request = ek_handles.request_null;                                                  \
-        (void)next;                                                                                     \
+        if (*message == MPI_MESSAGE_NO_PROC)                                                            \
+            return next(buf, count, type, message, status);                                             \
         int code = ek_host.Imrecv##suffix(buf, count, type, message, &request);                         \
         return code ? code : await(&request, status);                                                   \
     }
@@ -167,29 +181,42 @@ static bool copy_packed(const void *buf, MPI_Count count, MPI_Datatype type, cha
                                  MPI_Comm comm, MPI_Status *status, __typeof__(PMPI_Sendrecv##suffix) *next) \
     {                                                                                                        \
         MPI_Request receive = ek_handles.request_null, send = ek_handles.request_null;                       \
-        (void)next;                                                                                          \
-        int code = ek_host.Irecv##suffix(in, in_count, in_type, source, in_tag, comm, &receive);             \
-        if (!code)                                                                                           \
-            code = ek_host.Isend##suffix(out, out_count, out_type, dest, out_tag, comm, &send);              \
-        return code ? code : await_both(&send, &receive, status);                                            \
+        bool is_from_a_rank = source != MPI_PROC_NULL;                                                       \
+        int code = MPI_SUCCESS;                                                                              \
+        if (is_from_a_rank)                                                                                  \
+            code = ek_host.Irecv##suffix(in, in_count, in_type, source, in_tag, comm, &receive);             \
+        if (code)                                                                                            \
+            return code;                                                                                     \
+        code = ek_host.Isend##suffix(out, out_count, out_type, dest, out_tag, comm, &send);                  \
+        if (code)                                                                                            \
+            take_back(&receive);                                                                             \
+        else                                                                                                 \
+            code = await_both(&send, is_from_a_rank ? &receive : NULL, status);                              \
+        if (code || is_from_a_rank)                                                                          \
+            return code;                                                                                     \
+        return next(out, out_count, out_type, MPI_PROC_NULL, out_tag, in, in_count, in_type, source, in_tag, \
+                    comm, status);                                                                           \
     }                                                                                                        \
     int ek_poll_sendrecv_replace##suffix(void *buf, N count, MPI_Datatype type, int dest, int out_tag,       \
                                          int source, int in_tag, MPI_Comm comm, MPI_Status *status,          \
                                          __typeof__(PMPI_Sendrecv_replace##suffix) *next)                    \
     {                                                                                                        \
         MPI_Request receive = ek_handles.request_null, send = ek_handles.request_null;                       \
+        bool is_from_a_rank = source != MPI_PROC_NULL;                                                       \
         char *copy;                                                                                          \
         int bytes, code;                                                                                     \
         if (!copy_packed(buf, count, type, &copy, &bytes, &code))                                            \
             return next(buf, count, type, dest, out_tag, source, in_tag, comm, status);                      \
-        if (!code)                                                                                           \
+        if (!code && is_from_a_rank)                                                                         \
             code = ek_host.Irecv##suffix(buf, count, type, source, in_tag, comm, &receive);                  \
-        if (!code)                                                                                           \
-            code = ek_host.Isend##suffix(copy, bytes, MPI_PACKED, dest, out_tag, comm, &send);               \
-        if (!code)                                                                                           \
-            code = await_both(&send, &receive, status);                                                      \
+        if (!code && (code = ek_host.Isend##suffix(copy, bytes, MPI_PACKED, dest, out_tag, comm, &send)))    \
+            take_back(&receive);                                                                             \
+        else if (!code)                                                                                      \
+            code = await_both(&send, is_from_a_rank ? &receive : NULL, status);                              \
         free(copy);                                                                                          \
-        return code;                                                                                         \
+        if (code || is_from_a_rank)                                                                          \
+            return code;                                                                                     \
+        return next(buf, count, type, MPI_PROC_NULL, out_tag, source, in_tag, comm, status);                 \
     }
 
 #define POINT_TO_POINT(N, suffix)  \

@@ -19,9 +19,7 @@ use std::os::fd::{FromRawFd, RawFd};
 use std::process::ExitCode;
 use std::time::Duration;
 
-/// How long a node may be silent, in milliseconds: where the option says nothing that is a number, and at
-/// least.
-const DEFAULT_PATIENCE_MS: u64 = 2000;
+/// How long a node may be silent at least, in milliseconds.
 const MIN_PATIENCE_MS: u64 = 10;
 
 fn main() -> ExitCode {
@@ -77,8 +75,7 @@ fn serve(pipe: RawFd, commands: File, mut info: File) -> Result<(), AgentError> 
     let network = opened.connect(&setup)?;
     let world = open_node(&setup)?;
     network.give_datagram_socket(world, setup.datagrams);
-    let patience_ms = options::NODE_PATIENCE_MS.get().parse().unwrap_or(DEFAULT_PATIENCE_MS);
-    let patience = Duration::from_millis(patience_ms.max(MIN_PATIENCE_MS));
+    let patience = Duration::from_millis(options::node_patience_ms().max(MIN_PATIENCE_MS));
     Agent::new(world, setup, network, commands, patience)?.run()
 }
 

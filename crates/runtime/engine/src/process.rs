@@ -99,11 +99,15 @@ impl Process {
         unsafe { &*PROCESS.load(Ordering::Relaxed) }
     }
 
-    /// Called in a child after fork, which takes no part in the job: forgets the state and closes the gate.
+    /// Called in a child after fork, which takes no part in the job: forgets the state, closes the gate, and
+    /// what would keep the agent from noticing that the ranks have ended.
     pub fn forget() {
         if let Some(process) = Process::get() {
             process.deferral.close();
             process.messages.close();
+            if let Some(link) = process.node().and_then(Node::agent) {
+                link.close_in_child();
+            }
         }
         PROCESS.store(std::ptr::null_mut(), Ordering::Release);
     }

@@ -40,6 +40,17 @@ pub fn is_of_run_alone(env: &str) -> bool {
     [TIMEOUT.env, ON_HANG.env, DEADLOCK.env, REMOTE_SHELL.env, HOSTS.env].contains(&env)
 }
 
+/// How long a node that others wait for may be silent, in milliseconds. With `--nodes auto` no job must end
+/// that would have lived with the MPI library: it bears as much as connections over TCP do.
+pub fn node_patience_ms() -> u64 {
+    const OF_AUTO: u64 = 15 * 60 * 1000;
+    let given = std::env::var(NODE_PATIENCE_MS.env).ok().and_then(|value| value.parse().ok());
+    given.unwrap_or(if NODES.get() == "auto" { OF_AUTO } else { DEFAULT_NODE_PATIENCE_MS })
+}
+
+/// The default of [`NODE_PATIENCE_MS`].
+pub const DEFAULT_NODE_PATIENCE_MS: u64 = 2000;
+
 /// Defines one constant for each option, and [`ALL`]. The doc comment of an option is its help text too.
 macro_rules! options {
     ($(
@@ -202,7 +213,7 @@ options! {
     PORTS { name: "ports", env: "EVENKEEL_PORTS", default: "", values: "FIRST-LAST" }
 
     /// How long a node that others wait for may stay silent before it counts as lost. evenkeel then ends the
-    /// job and names the node.
+    /// job and names the node. Without this option it is 15 minutes with `--nodes auto`.
     NODE_PATIENCE_MS {
         name: "node-patience", env: "EVENKEEL_NODE_PATIENCE_MS", default: "2000", values: "MILLISECONDS"
     }

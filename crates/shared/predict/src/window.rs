@@ -1,5 +1,5 @@
-//! Sets of identifiers: LRU, FIFO and LFU. They do not foresee the next one, they only say whether it is among
-//! those that they hold.
+//! Sets of identifiers: LRU, FIFO and LFU. They do not foresee the next one, they only say whether it is
+//! among those that they hold.
 
 use super::Identifier;
 

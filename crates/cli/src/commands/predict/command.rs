@@ -50,8 +50,8 @@ fn text(scores: &[TraceScores]) -> String {
         page.blank();
     }
     page.paragraph(
-        "Of all receives. LRU, FIFO and LFU hold so many receives, and hit if the next one is among them; the \
-         others foresee one. What is neither right nor wrong was not foreseen.",
+        "Of all receives. LRU, FIFO and LFU hold so many receives, and hit if the next one is among them; \
+         the others foresee one. What is neither right nor wrong was not foreseen.",
     );
     page.text()
 }

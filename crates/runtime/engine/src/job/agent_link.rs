@@ -2,6 +2,7 @@
 
 use super::agent_commands::{AgentCommand, PIPE_BUF, WAKE_UP};
 use super::direct_link::DirectLink;
+use super::inherited::Inherited;
 use super::neighbour::Neighbour;
 use evenkeel_segment::sync::Ordering;
 use std::fs::File;
@@ -21,6 +22,8 @@ pub struct AgentLink {
     /// The agent's process.
     pub(crate) agent: Neighbour,
     pipe: File,
+    /// The same, as a forked child has it.
+    inherited: Inherited,
     /// Whether calls go to the host library where that is faster.
     pub(crate) tries: bool,
     /// The ranks' own way to the other nodes, if they have one.
@@ -49,7 +52,27 @@ impl AgentLink {
         pipe: File,
     ) -> AgentLink {
         let ids_made = AtomicU64::new(0);
-        AgentLink { node_of, hosts, share_cores, agent, pipe, tries: false, direct: None, ids_made }
+        let inherited = Inherited::of(pipe.as_raw_fd());
+        AgentLink {
+            node_of,
+            hosts,
+            share_cores,
+            agent,
+            pipe,
+            inherited,
+            tries: false,
+            direct: None,
+            ids_made,
+        }
+    }
+
+    /// Closes the descriptors in a forked child, which lives on when the ranks have ended. Nothing uses them
+    /// there: the child has forgotten what it was a copy of.
+    pub(crate) fn close_in_child(&self) {
+        for inherited in [Some(self.inherited), self.direct.as_ref().map(DirectLink::inherited)] {
+            // SAFETY: the child never uses or drops the objects that these belong to.
+            inherited.into_iter().for_each(|inherited| unsafe { inherited.close() });
+        }
     }
 
     /// Writes a command to the agent's pipe. A frame of at most [`PIPE_BUF`] bytes is written atomically.

@@ -89,36 +89,72 @@ pub(super) fn spawn(program: &Path, descriptors: [RawFd; 3]) -> Result<(), Agent
         .filter(|(name, _)| name != "LD_PRELOAD")
         .filter_map(|(name, value)| CString::new([name.as_bytes(), b"=", value.as_bytes()].concat()).ok())
         .collect();
-    let mut pointers: Vec<*mut libc::c_char> =
-        environment.iter().map(|text| text.as_ptr().cast_mut()).collect();
-    pointers.push(std::ptr::null_mut());
-    let arguments = [path.as_ptr().cast_mut(), std::ptr::null_mut()];
-    // SAFETY: terminated strings and lists; the actions are initialised before they are used, and
-    // destroyed once.
+    let mut pointers: Vec<*const libc::c_char> = environment.iter().map(|text| text.as_ptr()).collect();
+    pointers.push(std::ptr::null());
+    let mut child = Child {
+        path: &path,
+        arguments: [path.as_ptr(), std::ptr::null()],
+        environment: pointers.as_ptr(),
+        descriptors,
+        errno: 0,
+    };
+    let mut stack = vec![0_u128; STACK_BYTES / size_of::<u128>()];
+    let top = stack.as_mut_ptr_range().end;
+    // SAFETY: the child runs on a stack of its own, and this thread stands still until the child has begun
+    // the program or ended. No signal handler runs in the child, since all signals are blocked.
     unsafe {
-        let mut actions: libc::posix_spawn_file_actions_t = std::mem::zeroed();
-        libc::posix_spawn_file_actions_init(&mut actions);
-        for (from, to) in descriptors.into_iter().zip(INHERITED) {
-            libc::posix_spawn_file_actions_adddup2(&mut actions, from, to);
-        }
-        let mut pid = 0;
-        let code = libc::posix_spawn(
-            &mut pid,
-            path.as_ptr(),
-            &actions,
-            std::ptr::null(),
-            arguments.as_ptr(),
-            pointers.as_ptr(),
-        );
-        libc::posix_spawn_file_actions_destroy(&mut actions);
-        if code != 0 {
-            return Err(failed(io::Error::from_raw_os_error(code)));
+        let (mut all, mut before): (libc::sigset_t, libc::sigset_t) = std::mem::zeroed();
+        libc::sigfillset(&mut all);
+        libc::pthread_sigmask(libc::SIG_SETMASK, &all, &mut before);
+        let argument = (&raw mut child).cast();
+        // No signal is sent to this process when it ends: the MPI program may handle SIGCHLD.
+        let pid = libc::clone(Child::run, top.cast(), libc::CLONE_VM | libc::CLONE_VFORK, argument);
+        let error = io::Error::last_os_error();
+        libc::pthread_sigmask(libc::SIG_SETMASK, &before, std::ptr::null_mut());
+        if pid < 0 {
+            return Err(failed(error));
         }
         // The process that was started ends as soon as its daemon runs.
         let mut status = 0;
-        while libc::waitpid(pid, &mut status, 0) < 0 && *libc::__errno_location() == libc::EINTR {}
+        while libc::waitpid(pid, &mut status, libc::__WALL) < 0 && *libc::__errno_location() == libc::EINTR {}
     }
-    Ok(())
+    // The compiler does not know that the child has written here.
+    match std::hint::black_box(&child).errno {
+        0 => Ok(()),
+        errno => Err(failed(io::Error::from_raw_os_error(errno))),
+    }
+}
+
+/// For a few system calls.
+const STACK_BYTES: usize = 64 << 10;
+
+/// What a child does that shares this process's memory.
+struct Child<'a> {
+    path: &'a CStr,
+    arguments: [*const libc::c_char; 2],
+    environment: *const *const libc::c_char,
+    descriptors: [RawFd; 3],
+    /// Why the program was not begun; 0: it was.
+    errno: i32,
+}
+
+impl Child<'_> {
+    extern "C" fn run(child: *mut libc::c_void) -> libc::c_int {
+        // SAFETY: the parent's, which stands still; strings and lists are terminated. Only system calls.
+        unsafe {
+            let child = child.cast::<Child>();
+            let is_given = |(from, to)| libc::dup2(from, to) >= 0;
+            if (*child).descriptors.into_iter().zip(INHERITED).all(is_given) {
+                libc::execve(
+                    (*child).path.as_ptr(),
+                    (&raw const (*child).arguments).cast(),
+                    (*child).environment,
+                );
+            }
+            (&raw mut (*child).errno).write_volatile(*libc::__errno_location());
+            libc::_exit(127)
+        }
+    }
 }
 
 /// Reads until the other end is closed; returns `None` if that fails or takes too long.

@@ -73,6 +73,9 @@ impl AgentStart {
         let pids = processes.iter().map(|process| process.pid).collect();
         let wants_direct = nodes.count() <= MAX_NODES && processes.iter().all(|p| p.flags & DIRECT != 0);
         let tries = processes.iter().all(|p| p.flags & TRIES != 0);
+        if tries && !wants_direct {
+            return None; // the host library would carry everything
+        }
         Some(AgentStart {
             nodes: nodes.clone(),
             me,

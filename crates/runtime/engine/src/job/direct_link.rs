@@ -1,6 +1,7 @@
 //! A rank's way to the other nodes: the socket for datagrams that the ranks of this node share, and what they
 //! read there for each other.
 
+use super::inherited::Inherited;
 use crate::clock;
 use crate::lock::lock;
 use crate::wait::settings::WaitSettings;
@@ -10,6 +11,7 @@ use evenkeel_segment::datagrams::{Datagrams, SocketState};
 use evenkeel_segment::unclaimed::{self, Place, Unclaimed};
 use evenkeel_segment::waiters::{Kind, Kinds, Waiters};
 use evenkeel_segment::{Mapped, Segment};
+use std::os::fd::AsRawFd;
 use std::sync::Mutex;
 use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
@@ -55,6 +57,7 @@ struct Reading {
 /// The socket, and the keys of all nodes.
 pub struct DirectLink {
     socket: DatagramSocket,
+    inherited: Inherited,
     sealer: Sealer,
     /// How ranks wait for other nodes: those share the cores of this one where they are virtual hosts.
     pub(crate) waiting: WaitSettings,
@@ -76,6 +79,11 @@ pub(crate) fn monotonic_us() -> u64 {
 }
 
 impl DirectLink {
+    /// The socket, as a forked child has it.
+    pub(super) fn inherited(&self) -> Inherited {
+        self.inherited
+    }
+
     /// Takes the socket that the agent gives. `None`, if that is not possible here; the others are told.
     pub(super) fn open(
         segment: &Segment,
@@ -98,6 +106,7 @@ impl DirectLink {
         let addresses: Vec<Address> =
             (0..nodes).map(|node| address_from_words(datagrams.address(node))).collect();
         Some(DirectLink {
+            inherited: Inherited::of(socket.as_raw_fd()),
             socket: DatagramSocket::new(socket, &addresses),
             sealer: Sealer::new(&JobSecret::new(secret), node, nodes as u32),
             waiting,

@@ -4,6 +4,7 @@ use super::cores;
 use super::node::Node;
 use crate::clock;
 use crate::record::notes;
+use evenkeel_options as options;
 use evenkeel_segment::node_status::NodeLoss;
 use evenkeel_segment::process;
 use std::sync::atomic::Ordering;
@@ -93,7 +94,7 @@ impl Node {
         let now = clock::monotonic_ns().max(1);
         let first = self.death_seen_ns.compare_exchange(0, now, Ordering::Relaxed, Ordering::Relaxed);
         let since = first.map_or_else(|earlier| earlier, |_| now);
-        let patience_ms: u64 = evenkeel_options::NODE_PATIENCE_MS.get().parse().unwrap_or(2000);
+        let patience_ms = options::node_patience_ms().min(options::DEFAULT_NODE_PATIENCE_MS);
         !link.agent.is_dead() && now.saturating_sub(since) < patience_ms.saturating_mul(2_000_000)
     }
 
@@ -144,7 +145,7 @@ impl Node {
         let (what, raise) = if lost.loss == NodeLoss::Unreachable {
             ("cannot be reached any more".to_string(), "")
         } else {
-            let patience = evenkeel_options::NODE_PATIENCE_MS.get();
+            let patience = options::node_patience_ms();
             (format!("has not been heard of for {patience} ms"), ", or raise EVENKEEL_NODE_PATIENCE_MS")
         };
         self.end(&format!(

@@ -15,6 +15,7 @@ pub mod agreement;
 pub mod bootstrap;
 pub mod cores;
 pub mod direct_link;
+mod inherited;
 pub mod liveness;
 mod members;
 pub mod neighbour;
