@@ -27,7 +27,8 @@
     X(Get_count) X(Get_library_version) X(Query_thread) X(Test_cancelled)                                    \
     X(Grequest_complete) X(Grequest_start) X(Request_free) X(Request_get_status)                             \
     X(Test) X(Testall) X(Testany) X(Testsome)                                                                \
-    X(Isend) X(Issend) X(Irsend) X(Irecv) X(Cancel) X(Imrecv) X(Mrecv) X(Improbe) X(Iprobe) X(Recv_init) X(Start)      \
+    X(Isend) X(Issend) X(Irsend) X(Irecv) X(Imrecv) X(Mrecv) X(Improbe) X(Iprobe) X(Recv_init) X(Start)      \
+    X(Cancel)                                                                                                \
     X(Topo_test) X(Cartdim_get) X(Cart_shift) X(Graph_neighbors) X(Graph_neighbors_count)                    \
     X(Dist_graph_neighbors) X(Dist_graph_neighbors_count)                                                    \
     X(Status_set_cancelled) X(Status_set_elements_x)                                                         \
