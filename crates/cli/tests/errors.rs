@@ -149,6 +149,45 @@ fn impossible_arguments_are_refused() {
 }
 
 #[test]
+fn output_that_cannot_be_written_is_an_error() {
+    let f = machine(Kind::Mpich5);
+    for arguments in
+        [&["schedule", "list"][..], &["env", "mpi/app"], &["--help"], &["run", "--help"], &["-V"]]
+    {
+        let full = std::fs::File::create("/dev/full").unwrap();
+        let done = f.command(arguments).stdout(full).output().unwrap();
+        assert_fails(&done, 125, &["cannot write standard output: No space left on device"]);
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let done = f.command(arguments).stdout(writer).output().unwrap();
+        assert_eq!((done.status.code(), err(&done)), (Some(0), String::new()), "{arguments:?}");
+    }
+}
+
+#[test]
+fn times_are_not_written_into_the_trace_that_is_repeated() {
+    let f = machine(Kind::Mpich5);
+    f.write("tr/rank-0.trace", "what happened");
+    f.write(
+        "tr/run.json",
+        r#"{"version": "1", "directory": "/", "options": ["-n", "1"], "program": ["app"]}"#,
+    );
+    std::os::unix::fs::symlink("tr", f.path("link")).unwrap();
+    let whole = f.path("tr").display().to_string();
+    for written in ["tr", "tr/.", "link", &whole] {
+        let words = ["cannot write times into", "it is the trace that is repeated. Name another folder."];
+        assert_fails(&f.evenkeel(&["replay", "tr", "--times", written]), 125, &words);
+        let run =
+            ["run", "-n", "1", "--replay", "tr", "--trace", written, "--trace-level", "times", "mpi/app"];
+        assert_fails(&f.evenkeel(&run), 125, &words);
+    }
+    let variables =
+        [("EVENKEEL_REPLAY", "tr"), ("EVENKEEL_TRACE", "link"), ("EVENKEEL_TRACE_LEVEL", "times")];
+    assert_fails(&f.evenkeel_with(&["run", "-n", "1", "mpi/app"], &variables), 125, &["repeated"]);
+    assert_eq!(std::fs::read_to_string(f.path("tr/rank-0.trace")).unwrap(), "what happened");
+}
+
+#[test]
 fn values_that_a_shell_would_split_are_refused() {
     let f = machine(Kind::Mpich5);
     let shims = f.path("two words");

@@ -1,6 +1,7 @@
 //! The folder of a trace: the files of the ranks, and how the run was started.
 
 use crate::errors::FileError;
+use crate::output::place::Place;
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -57,6 +58,17 @@ impl RecordedStart {
     }
 }
 
+/// Refuses to write the times of a repetition into the folder of the trace that is repeated: [`begin`] would
+/// remove what the repetition is to read.
+pub fn check_apart(repeated: &Path, written: &Path) -> Result<(), FileError> {
+    match Place::of(repeated) {
+        Some(place) if Place::of(written) == Some(place.clone()) => {
+            Err(FileError::TimesIntoTrace(written.into()))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Makes the folder, empties it if it has an older trace, and notes how the run is started.
 pub fn begin(folder: &Path, start: &RecordedStart) -> Result<(), FileError> {
     let unwritable =
@@ -88,7 +100,20 @@ pub fn read(folder: &Path) -> Result<RecordedStart, FileError> {
 
 #[cfg(test)]
 mod tests {
-    use super::is_rank_file;
+    use super::*;
+
+    #[test]
+    fn a_trace_is_not_overwritten_by_its_repetition() {
+        let folder = tempfile::tempdir().unwrap();
+        let [trace, link] = ["tr", "link"].map(|name| folder.path().join(name));
+        std::fs::create_dir(&trace).unwrap();
+        std::os::unix::fs::symlink(&trace, &link).unwrap();
+        for written in [&trace, &link, &trace.join("."), &link.join("../tr")] {
+            let said = check_apart(&trace, written).unwrap_err().to_string();
+            assert!(said.ends_with("it is the trace that is repeated. Name another folder."), "{said}");
+        }
+        check_apart(&trace, &folder.path().join("u")).unwrap();
+    }
 
     #[test]
     fn only_files_of_ranks_are_removed() {

@@ -3,6 +3,7 @@
 use super::arguments::{DEFAULT_GRACE_MS, RunArguments, StdinChoice};
 use super::named_hosts;
 use super::supervision::Supervision;
+use crate::commands::launch_arguments::EngineOptions;
 use crate::errors::{CommandError, LaunchError};
 use crate::inject::injections::Injections;
 use crate::launch::launcher::{self, LaunchRequest};
@@ -14,7 +15,7 @@ use crate::output::outcome::Outcome;
 use crate::program::loader::Search;
 use crate::program::search_path;
 use evenkeel_launch::{Job, OutputStyle, StandardInput};
-use evenkeel_options as options;
+use evenkeel_options::{self as options, OptionSpec};
 use std::ffi::OsString;
 use std::iter;
 use std::os::unix::process::CommandExt;
@@ -27,6 +28,7 @@ use tracing::info;
 /// ours and signals reach it directly. A child does so if the run is watched. Returns the line that a dry run
 /// prints, or the exit code.
 pub fn run(arguments: &RunArguments) -> Result<Outcome, CommandError> {
+    check_trace(&arguments.options)?;
     let injections = Injections::new(&arguments.injections)?;
     injections.restrict_cores()?;
     let extra = launcher_arguments(&arguments.launcher_args)?;
@@ -60,18 +62,27 @@ fn launch(start: Start, ranks: u32, injections: &Injections) -> Result<Outcome, 
     }
 }
 
+/// The folder of the trace that is to be written, if one is. A repetition writes at most its times.
+fn written_trace(given: &EngineOptions) -> Option<PathBuf> {
+    let value = |option: &OptionSpec| Some(given.value(option)).filter(|value| !value.is_empty());
+    let is_written = value(&options::REPLAY).is_none() || given.value(&options::TRACE_LEVEL) == "times";
+    value(&options::TRACE).filter(|_| is_written).map(PathBuf::from)
+}
+
+/// Refuses to write into the trace that is repeated, before anything is touched.
+fn check_trace(given: &EngineOptions) -> Result<(), CommandError> {
+    let repeated = given.value(&options::REPLAY);
+    match written_trace(given).filter(|_| !repeated.is_empty()) {
+        Some(written) => Ok(trace_folder::check_apart(Path::new(&repeated), &written)?),
+        None => Ok(()),
+    }
+}
+
 /// Makes the folder of a trace that is to be recorded.
 fn begin_trace(arguments: &RunArguments) -> Result<(), CommandError> {
-    let given = arguments.options.with_absolute_paths()?;
-    let value = |option: &options::OptionSpec| {
-        given.iter().find(|(env, _)| env == option.env).map(|(_, value)| value.clone())
-    };
-    // A repetition writes at most its times.
-    let is_written = value(&options::REPLAY).is_none()
-        || value(&options::TRACE_LEVEL).is_some_and(|level| level == "times");
-    if let Some(folder) = value(&options::TRACE).filter(|_| is_written) {
+    if let Some(folder) = written_trace(&arguments.options) {
         let start = RecordedStart::of_this_process(&arguments.program);
-        trace_folder::begin(Path::new(&folder), &start)?;
+        trace_folder::begin(&folder, &start)?;
     }
     Ok(())
 }
