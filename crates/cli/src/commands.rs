@@ -13,6 +13,7 @@ pub mod manual;
 pub mod metrics;
 pub mod model;
 pub mod noise;
+pub mod option_values;
 pub mod ps;
 pub mod replay;
 pub mod report;

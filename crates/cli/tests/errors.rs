@@ -141,6 +141,9 @@ fn impossible_arguments_are_refused() {
         &["run", "-n", "0", "--", "mpi/app"][..],
         &["run", "--", "mpi/app"],
         &["run", "-n", "2", "--wait", "sometimes", "--", "mpi/app"],
+        &["run", "-n", "2", "--ports", "10-5", "--", "mpi/app"],
+        &["run", "-n", "2", "--trace-checks", "0", "--", "mpi/app"],
+        &["run", "-n", "2", "--network", "10.1.0.0/99", "--", "mpi/app"],
         &["run", "-n", "2"],
     ] {
         let done = f.evenkeel(wrong);

@@ -218,6 +218,15 @@ fn evenkeel_becomes_the_launcher_so_signals_reach_it() {
 }
 
 #[test]
+fn a_network_has_any_name() {
+    let f = machine(Kind::Mpich5);
+    for network in ["eth0", "10.1.0.0/16", "any"] {
+        let said = out(&f.evenkeel(&["env", "--network", network, "mpi/app"]));
+        assert!(said.ends_with(&format!("-genv EVENKEEL_NETWORK {network}\n")), "{said}");
+    }
+}
+
+#[test]
 fn the_report_file_becomes_absolute() {
     let f = machine(Kind::Mpich5);
     let said = out(&f.evenkeel(&["run", "-n", "2", "--report", "run.json", "--", "mpi/app"]));

@@ -3,11 +3,11 @@
 //!
 //! The engine's options come from the table of which its environment variables and the book are made, too.
 
-use crate::commands::value_parsers;
+use crate::commands::option_values;
 use crate::errors::FileError;
 use crate::program::mpi::MpiChoice;
 use clap::builder::PossibleValuesParser;
-use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, value_parser};
+use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
 use evenkeel_barrier_table::location::NONE;
 use evenkeel_options::{self as options, OptionSpec};
 use evenkeel_output_file::{OutputError, obstacle};
@@ -91,11 +91,8 @@ impl FromArgMatches for EngineOptions {
     }
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
         for option in options::ALL {
-            let value = match option.values {
-                "MILLISECONDS" => matches.get_one::<u64>(option.name).map(u64::to_string),
-                _ => matches.get_one::<String>(option.name).cloned(),
-            };
-            self.given.extend(value.map(|value| (option.env.to_string(), value)));
+            let value = matches.get_one::<String>(option.name);
+            self.given.extend(value.map(|value| (option.env.to_string(), value.clone())));
         }
         Ok(())
     }
@@ -109,23 +106,20 @@ fn argument(option: &'static OptionSpec) -> Arg {
         .help(format!("{} [{}]", first_sentence(option.doc), option.env))
         .long_help(format!("{} [{}; default: {default}]", option.doc, option.env))
         .help_heading("Options of the engine");
-    match option.values {
-        "0|1" => argument
+    match option_values::closed_list(option) {
+        Some(_) if option.values == "0|1" => argument
             .value_name("0|1")
             .num_args(0..=1)
             .require_equals(true)
             .default_missing_value("1")
             .value_parser(PossibleValuesParser::new(["0", "1"])),
-        "MILLISECONDS" => argument.value_name("MILLISECONDS").value_parser(value_parser!(u64)),
-        "DURATION" => argument.value_name("DURATION").value_parser(value_parsers::duration_text),
-        values if values.contains('|') => {
-            let choices: Vec<&'static str> = values.split('|').collect();
-            argument
-                .value_name(option.values)
-                .hide_possible_values(true)
-                .value_parser(PossibleValuesParser::new(choices))
-        }
-        _ => argument.value_name(option.values),
+        Some(words) => argument
+            .value_name(option.values)
+            .hide_possible_values(true)
+            .value_parser(PossibleValuesParser::new(words)),
+        None => argument
+            .value_name(option.values)
+            .value_parser(|value: &str| option_values::check(option, value).map(|()| value.to_string())),
     }
 }
 

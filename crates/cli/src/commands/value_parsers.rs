@@ -47,11 +47,6 @@ pub fn duration(text: &str) -> Result<Duration, ValueError> {
     duration.filter(|duration| !duration.is_zero()).ok_or(ValueError::NotADuration)
 }
 
-/// A duration, as typed.
-pub fn duration_text(text: &str) -> Result<String, ValueError> {
-    duration(text).map(|_| text.to_string())
-}
-
 /// A list of cores, as typed.
 pub fn core_list(text: &str) -> Result<String, ValueError> {
     if core_list::is_list(text) { Ok(text.into()) } else { Err(ValueError::NotACoreList) }
