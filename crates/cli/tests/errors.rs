@@ -168,6 +168,37 @@ fn output_that_cannot_be_written_is_an_error() {
 }
 
 #[test]
+fn no_command_writes_over_what_it_reads_or_one_file_twice() {
+    let f = machine(Kind::Mpich5);
+    let net = "a-1 b-1\na-2 c-1\na-3 h-1\nb-2 g-1\n";
+    f.write("n.topo", net);
+    f.write("t/rank-0.times", "");
+    std::os::unix::fs::symlink("n.topo", f.path("link")).unwrap();
+    f.write("run.json", &serde_json::to_string(&sample()).unwrap());
+    let reads = "this command reads that file. Name another file.";
+    let twice = "name this file. Give each of them a file of its own.";
+    for (line, why) in [
+        ("report run.json --html ./run.json", reads),
+        ("route compute n.topo --lfts link", reads),
+        ("route compute n.topo --lfts x --json ./x", twice),
+        ("route plan n.topo steps/1.lfts n.topo --out steps --json steps/2.lfts", twice),
+        ("noise --json same --html other --trace same", twice),
+        ("simulate dissemination --json a --plot a", twice),
+        ("model measure --json a --svg a", twice),
+        ("tune --json a --table a", twice),
+        ("export t --output t/rank-0.times", reads),
+        ("run -n 2 --report mpi/app mpi/app", reads),
+        ("run -n 2 --trace u --report u/run.json mpi/app", twice),
+    ] {
+        std::fs::create_dir_all(f.path("u")).unwrap();
+        std::fs::create_dir_all(f.path("steps")).unwrap();
+        assert_fails(&f.evenkeel(&line.split(' ').collect::<Vec<_>>()), 125, &[why]);
+    }
+    assert_eq!(std::fs::read_to_string(f.path("n.topo")).unwrap(), net);
+    assert!(!f.path("u/run.json").exists() && !f.path("same").exists());
+}
+
+#[test]
 fn times_are_not_written_into_the_trace_that_is_repeated() {
     let f = machine(Kind::Mpich5);
     f.write("tr/rank-0.trace", "what happened");

@@ -1,6 +1,7 @@
 //! The values that the engine's options take, on the command line and in the environment.
 //!
-//! The text `values` of an option says it: words, and placeholders in capitals (`auto|any|INTERFACE|NETWORK`).
+//! The text `values` of an option says it: words, and placeholders in capitals, as in
+//! `auto|any|INTERFACE|NETWORK`.
 
 use crate::commands::value_parsers;
 use evenkeel_fabric::tls::NetworkChoice;

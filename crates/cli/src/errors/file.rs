@@ -15,6 +15,27 @@ pub enum FileError {
     #[error("cannot write the report {}: {}", .0.path.display(), .0.obstacle)]
     ReportNotWritable(OutputError),
 
+    /// A file that is read would be replaced.
+    #[error("cannot write {} ({name}): this command reads that file. Name another file.", .path.display())]
+    OutputIsInput {
+        /// The file, as it was named for writing.
+        path: PathBuf,
+        /// What names it.
+        name: &'static str,
+    },
+
+    /// Two outputs are one file.
+    #[error(
+        "cannot write {}: {} and {} name this file. Give each of them a file of its own.",
+        .path.display(), .names[0], .names[1]
+    )]
+    OutputsAreOne {
+        /// The file.
+        path: PathBuf,
+        /// What names it.
+        names: [&'static str; 2],
+    },
+
     /// What a command prints cannot be written.
     #[error("cannot write standard output: {0}. Make room, or send the output elsewhere.")]
     StandardOutput(std::io::Error),

@@ -29,6 +29,18 @@ pub fn times_files(folder: &Path) -> Result<Vec<(u32, PathBuf)>, FileError> {
     Ok(files)
 }
 
+/// All files of the trace in this folder, as far as it can be read.
+pub fn files(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let is_of_trace = |name: &str| name == START || is_rank_file(name);
+    entries.filter(|entry| is_of_trace(&entry.file_name().to_string_lossy())).map(|e| e.path()).collect()
+}
+
+/// The file of a trace in this folder that says how the run was started.
+pub fn start_file(folder: &Path) -> PathBuf {
+    folder.join(START)
+}
+
 /// How a run was started.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecordedStart {

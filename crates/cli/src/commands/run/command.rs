@@ -4,13 +4,14 @@ use super::arguments::{DEFAULT_GRACE_MS, RunArguments, StdinChoice};
 use super::named_hosts;
 use super::supervision::Supervision;
 use crate::commands::launch_arguments::EngineOptions;
-use crate::errors::{CommandError, LaunchError};
+use crate::errors::{CommandError, FileError, LaunchError};
 use crate::inject::injections::Injections;
 use crate::launch::launcher::{self, LaunchRequest};
 use crate::launch::trace_folder::{self, RecordedStart};
 use crate::launch::transports::Surroundings;
 use crate::launch::{environment, preparation};
 use crate::machine::{cores, process_limit};
+use crate::output::file;
 use crate::output::outcome::Outcome;
 use crate::program::loader::Search;
 use crate::program::search_path;
@@ -78,6 +79,23 @@ fn check_trace(given: &EngineOptions) -> Result<(), CommandError> {
     }
 }
 
+/// Refuses to write over the program and other files that the run reads, or one file twice.
+fn check_files(given: &EngineOptions, program: &Path) -> Result<(), FileError> {
+    let value = |option: &OptionSpec| Some(given.value(option)).filter(|value| !value.is_empty());
+    let [report, counts] = [&options::REPORT, &options::AGENT_COUNTS].map(|o| value(o).map(PathBuf::from));
+    let trace = written_trace(given).map(|folder| trace_folder::start_file(&folder));
+    let outputs = [
+        ("--report", report.as_deref()),
+        ("--agent-counts", counts.as_deref()),
+        ("--trace", trace.as_deref()),
+    ];
+    let table = value(&options::TABLE).map(PathBuf::from);
+    let repeated = value(&options::REPLAY).map(PathBuf::from);
+    let repeated = repeated.iter().flat_map(|folder| trace_folder::files(folder)).collect::<Vec<_>>();
+    let others = table.iter().chain(&repeated).map(PathBuf::as_path);
+    file::check_apart(&outputs, &iter::once(program).chain(others).collect::<Vec<_>>())
+}
+
 /// Makes the folder of a trace that is to be recorded.
 fn begin_trace(arguments: &RunArguments) -> Result<(), CommandError> {
     if let Some(folder) = written_trace(&arguments.options) {
@@ -127,6 +145,7 @@ fn prepare(
     check_ranks(arguments.ranks, process_limit::own())?;
     let on_path = search_path::directories();
     let file = search_path::find(&arguments.program[0], &on_path)?;
+    check_files(&arguments.options, &file)?;
     let given = arguments.options.with_absolute_paths()?;
     let search = Search::of_this_machine();
     let prepared = preparation::prepare(Some(&file), arguments.mpi.mpi, &given, &search, &on_path)?;
