@@ -29,7 +29,9 @@ pub mod whereabouts;
 use crate::errors::CommandError;
 use crate::inject::injector::{self, InjectorArguments};
 use crate::output::outcome::Outcome;
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{Arg, CommandFactory, FromArgMatches, Parser, Subcommand};
+use evenkeel_options as options;
+use std::any::TypeId;
 
 const ABOUT: &str = "Runs MPI programs, unmodified, so that a rank that stalls does not stall the others.";
 
@@ -101,6 +103,34 @@ pub enum Command {
     DoctorPeer(doctor::TrialArguments),
     #[command(hide = true)]
     Injector(InjectorArguments),
+}
+
+impl CommandLine {
+    /// What was typed; an error is a text for the user, among them `--help`.
+    pub fn read() -> Result<CommandLine, clap::Error> {
+        let mut grammar = with_negative_numbers(CommandLine::command());
+        let matches = grammar.try_get_matches_from_mut(std::env::args_os())?;
+        CommandLine::from_arg_matches(&matches).map_err(|error| error.format(&mut grammar))
+    }
+}
+
+/// The grammar in which `-1` is a value of what takes numbers, so that it is refused with their range. Else
+/// it would be taken for an option that is not known.
+fn with_negative_numbers(grammar: clap::Command) -> clap::Command {
+    let takes_numbers = |arg: &Arg| {
+        let kind = arg.get_value_parser().type_id();
+        let kinds = [TypeId::of::<u8>(), TypeId::of::<u16>(), TypeId::of::<u32>(), TypeId::of::<u64>()];
+        let others = [TypeId::of::<usize>(), TypeId::of::<f64>(), TypeId::of::<simulate::RankCounts>()];
+        let is_number = kinds.iter().chain(&others).any(|number| kind == *number);
+        // All options of the engine that take anything but words: MILLISECONDS, CALLS, DURATION, ….
+        let option = options::ALL.iter().find(|option| arg.get_id() == option.name);
+        is_number || option.is_some_and(|option| option_values::closed_list(option).is_none())
+    };
+    let grammar = grammar.mut_args(|arg| {
+        let takes_numbers = arg.get_action().takes_values() && takes_numbers(&arg);
+        if takes_numbers { arg.allow_negative_numbers(true) } else { arg }
+    });
+    grammar.mut_subcommands(with_negative_numbers)
 }
 
 /// Carries a command out.

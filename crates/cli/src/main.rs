@@ -1,6 +1,5 @@
 //! The `evenkeel` program; everything it does is in the library beside it.
 
-use clap::Parser;
 use evenkeel_cli::commands::{CommandLine, execute};
 use evenkeel_cli::errors::CommandError;
 use evenkeel_cli::output::standard_output;
@@ -16,7 +15,7 @@ fn main() -> ExitCode {
 
 /// Carries out what the command line says, and prints what comes of it.
 fn answer() -> Result<ExitCode, CommandError> {
-    let line = match CommandLine::try_parse() {
+    let line = match CommandLine::read() {
         Ok(line) => line,
         Err(usage) if usage.use_stderr() => usage.exit(),
         Err(help) => {

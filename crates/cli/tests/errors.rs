@@ -275,3 +275,45 @@ fn sample() -> evenkeel_record::RunRecord {
         ..RunRecord::default()
     }
 }
+
+#[test]
+fn numbers_are_refused_with_their_range() {
+    let f = machine(Kind::Mpich5);
+    for (line, why) in [
+        ("run -n -1 -- mpi/app", "'-1' for '--ranks <N>': it must be a whole number from 1 on"),
+        ("run -n 0 -- mpi/app", "'0' for '--ranks <N>': it must be a whole number from 1 on"),
+        ("run -n two -- mpi/app", "it must be a whole number from 1 on"),
+        ("run -n 2 --patience -1 -- mpi/app", "it must be a whole number of milliseconds"),
+        ("top --interval -1", "it must be a number between"),
+        ("where -5", "it must be a whole number"),
+        ("simulate dissemination -n -4", "`-4` is not a number of ranks"),
+        ("route generate torus --sizes 4,0", "it must be a whole number from 1 on"),
+        ("route simulate n.topo --seeds 0", "it must be a whole number from 1 on"),
+        ("route simulate n.topo --threads 0", "it must be a whole number from 1 on"),
+        ("route simulate n.topo --precision 0", "it must be a number between 0.001 and 1"),
+    ] {
+        let done = f.evenkeel(&line.split(' ').collect::<Vec<_>>());
+        assert_eq!(done.status.code(), Some(2), "{line}: {}", err(&done));
+        assert!(err(&done).contains(why), "{line}: {}", err(&done));
+    }
+}
+
+#[test]
+fn what_would_not_fit_into_memory_is_refused() {
+    let f = Fixture::new();
+    for (line, why) in [
+        ("route generate torus --sizes 100000,100000", "more than 100000 switches"),
+        ("route generate torus --sizes 4294967296,4294967296", "more than 100000 switches"),
+        ("route generate fat-tree --children 200,200,200,200 --parents 1,1,1,1", "more than 100000 switches"),
+        ("route generate dragonfly --groups 100000 --switches 100 --global 100", "needs 99999 cables"),
+        (
+            "route generate hierarchical --groups 9000 --switches 9000 --degree 4 --uplinks 4",
+            "100000 switches",
+        ),
+        ("simulate dissemination -n 4 --iterations 4000000000", "299 GiB in all, and 6 GiB is the most"),
+        ("simulate dissemination -n 16777216", "GiB in all, and 6 GiB is the most"),
+        ("simulate dissemination -n 4 --cores 2 --switch 1us --iterations 4000000000", "6 GiB is the most"),
+    ] {
+        assert_fails(&f.evenkeel(&line.split(' ').collect::<Vec<_>>()), 125, &[why]);
+    }
+}
