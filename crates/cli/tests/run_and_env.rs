@@ -159,6 +159,17 @@ fn env_prints_the_arguments_of_each_launcher() {
 }
 
 #[test]
+fn env_makes_no_line_for_launchers_whose_arguments_are_not_known() {
+    let f = machine(Kind::OpenMpi5);
+    for launcher in ["flux", "aprun", "/opt/ibm/jsrun", "/opt/cray/pals/1.2/bin/mpiexec"] {
+        let words = ["cannot start ranks by", launcher, "evenkeel env --format shell"];
+        fixture::assert_fails(&f.evenkeel(&["env", "--launcher", launcher, "mpi/app"]), 125, &words);
+        let lines = f.evenkeel(&["env", "--launcher", launcher, "--format", "shell", "mpi/app"]);
+        assert!(out(&lines).starts_with("export LD_PRELOAD="), "{}", err(&lines));
+    }
+}
+
+#[test]
 fn env_finds_a_named_mpi_beside_the_launcher_on_path() {
     let f = machine(Kind::Mpich5);
     let path = format!("{}:/usr/bin:/bin", f.path("mpi/bin").display());
