@@ -20,6 +20,8 @@ pub fn env(arguments: &EnvArguments) -> Result<String, CommandError> {
         let option = option.map_or(env.clone(), |option| format!("--{}", option.name));
         return Err(LaunchError::EnvOfRun { option }.into());
     }
+    let is_for_ranks = |env: &str| !options::is_of_run_alone(env);
+    arguments.options.check_environment(is_for_ranks, |name| std::env::var_os(name))?;
     let on_path = search_path::directories();
     let program = arguments.program.as_deref();
     let file = program.map(|name| search_path::find(name, &on_path)).transpose()?;

@@ -2,6 +2,7 @@
 
 use super::arguments::{DEFAULT_GRACE_MS, RunArguments, StdinChoice};
 use super::named_hosts;
+use super::stray_variables;
 use super::supervision::Supervision;
 use crate::commands::launch_arguments::EngineOptions;
 use crate::errors::{CommandError, FileError, LaunchError};
@@ -29,6 +30,11 @@ use tracing::info;
 /// ours and signals reach it directly. A child does so if the run is watched. Returns the line that a dry run
 /// prints, or the exit code.
 pub fn run(arguments: &RunArguments) -> Result<Outcome, CommandError> {
+    arguments.options.check_environment(|_| true, |name| std::env::var_os(name))?;
+    let names = std::env::vars_os().map(|(name, _)| name.to_string_lossy().into_owned());
+    for warning in stray_variables::warnings(names) {
+        eprintln!("evenkeel: {warning}");
+    }
     check_trace(&arguments.options)?;
     let injections = Injections::new(&arguments.injections)?;
     injections.restrict_cores()?;
