@@ -55,9 +55,10 @@ Examples:
   evenkeel run -n 16 --report run.json -- ./app && evenkeel report run.json --html run.html
   mpirun -n 16 $(evenkeel env ./app) ./app    use your own launcher line
 
-Exit codes: the program's own once it runs; 2 for wrong usage, 125 if evenkeel could not start it, 126 if it
+Exit codes: the program's own once it runs; 120 if a repetition went differently, 124 if the job was ended
+because of --timeout or --deadlock end; 2 for wrong usage, 125 if evenkeel could not do it, 126 if the program
 cannot be executed, 127 if it was not found. Every error is a sentence on standard error that begins with
-`evenkeel:`.
+`evenkeel:`; only what is said of wrong usage begins with `error:`.
 
 EVENKEEL_LOG=debug makes evenkeel say on standard error what it examines and decides.";
 
