@@ -1,4 +1,4 @@
-//! Standard output: what cannot be written there is an error, unless nobody reads it.
+//! Standard output: what cannot be written there is an error, unless no process reads it.
 
 use crate::errors::FileError;
 use std::io::{self, ErrorKind, Write};

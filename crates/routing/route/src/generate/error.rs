@@ -13,7 +13,7 @@ pub enum GenerateError {
         /// The ports that a switch would need.
         ports: usize,
     },
-    /// Nobody has such a network, and it would need too much memory.
+    /// A network larger than any that is built; it would need too much memory.
     #[error("{what} of this shape has more than {most} {parts}; ask for fewer")]
     TooLarge {
         /// The kind of network.
