@@ -13,6 +13,7 @@ pub mod manual;
 pub mod metrics;
 pub mod model;
 pub mod noise;
+pub mod option_values;
 pub mod predict;
 pub mod ps;
 pub mod replay;
@@ -29,7 +30,9 @@ pub mod whereabouts;
 use crate::errors::CommandError;
 use crate::inject::injector::{self, InjectorArguments};
 use crate::output::outcome::Outcome;
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{Arg, CommandFactory, FromArgMatches, Parser, Subcommand};
+use evenkeel_options as options;
+use std::any::TypeId;
 
 const ABOUT: &str = "Runs MPI programs, unmodified, so that a rank that stalls does not stall the others.";
 
@@ -53,9 +56,10 @@ Examples:
   evenkeel run -n 16 --report run.json -- ./app && evenkeel report run.json --html run.html
   mpirun -n 16 $(evenkeel env ./app) ./app    use your own launcher line
 
-Exit codes: the program's own once it runs; 2 for wrong usage, 125 if evenkeel could not start it, 126 if it
+Exit codes: the program's own once it runs; 120 if a repetition went differently, 124 if the job was ended
+because of --timeout or --deadlock end; 2 for wrong usage, 125 if evenkeel could not do it, 126 if the program
 cannot be executed, 127 if it was not found. Every error is a sentence on standard error that begins with
-`evenkeel:`.
+`evenkeel:`; only what is said of wrong usage begins with `error:`.
 
 EVENKEEL_LOG=debug makes evenkeel say on standard error what it examines and decides.";
 
@@ -102,6 +106,34 @@ pub enum Command {
     DoctorPeer(doctor::TrialArguments),
     #[command(hide = true)]
     Injector(InjectorArguments),
+}
+
+impl CommandLine {
+    /// What was typed; an error is a text for the user, among them `--help`.
+    pub fn read() -> Result<CommandLine, clap::Error> {
+        let mut grammar = with_negative_numbers(CommandLine::command());
+        let matches = grammar.try_get_matches_from_mut(std::env::args_os())?;
+        CommandLine::from_arg_matches(&matches).map_err(|error| error.format(&mut grammar))
+    }
+}
+
+/// The grammar in which `-1` is a value of what takes numbers, so that it is refused with their range. Else
+/// it would be taken for an option that is not known.
+fn with_negative_numbers(grammar: clap::Command) -> clap::Command {
+    let takes_numbers = |arg: &Arg| {
+        let kind = arg.get_value_parser().type_id();
+        let kinds = [TypeId::of::<u8>(), TypeId::of::<u16>(), TypeId::of::<u32>(), TypeId::of::<u64>()];
+        let others = [TypeId::of::<usize>(), TypeId::of::<f64>(), TypeId::of::<simulate::RankCounts>()];
+        let is_number = kinds.iter().chain(&others).any(|number| kind == *number);
+        // All options of the engine that take anything but words: MILLISECONDS, CALLS, DURATION, ….
+        let option = options::ALL.iter().find(|option| arg.get_id() == option.name);
+        is_number || option.is_some_and(|option| option_values::closed_list(option).is_none())
+    };
+    let grammar = grammar.mut_args(|arg| {
+        let takes_numbers = arg.get_action().takes_values() && takes_numbers(&arg);
+        if takes_numbers { arg.allow_negative_numbers(true) } else { arg }
+    });
+    grammar.mut_subcommands(with_negative_numbers)
 }
 
 /// Carries a command out.

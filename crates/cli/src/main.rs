@@ -1,22 +1,29 @@
 //! The `evenkeel` program; everything it does is in the library beside it.
 
-use clap::Parser;
 use evenkeel_cli::commands::{CommandLine, execute};
-use std::io::Write;
+use evenkeel_cli::errors::CommandError;
+use evenkeel_cli::output::standard_output;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
     evenkeel_diagnostics::start("evenkeel");
-    match execute(CommandLine::parse().command) {
-        Ok(outcome) => {
-            // A reader that closes the pipe early, as in `evenkeel doctor | head`, is not an error.
-            let mut out = std::io::stdout();
-            let _ = out.write_all(&outcome.text).and_then(|()| out.flush());
-            ExitCode::from(outcome.code)
+    answer().unwrap_or_else(|error| {
+        eprintln!("evenkeel: {error}");
+        ExitCode::from(error.exit_code())
+    })
+}
+
+/// Carries out what the command line says, and prints what comes of it.
+fn answer() -> Result<ExitCode, CommandError> {
+    let line = match CommandLine::read() {
+        Ok(line) => line,
+        Err(usage) if usage.use_stderr() => usage.exit(),
+        Err(help) => {
+            standard_output::print(|_| help.print())?;
+            return Ok(ExitCode::SUCCESS);
         }
-        Err(error) => {
-            eprintln!("evenkeel: {error}");
-            ExitCode::from(error.exit_code())
-        }
-    }
+    };
+    let outcome = execute(line.command)?;
+    standard_output::print(|out| out.write_all(&outcome.text))?;
+    Ok(ExitCode::from(outcome.code))
 }

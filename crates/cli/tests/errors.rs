@@ -141,11 +141,84 @@ fn impossible_arguments_are_refused() {
         &["run", "-n", "0", "--", "mpi/app"][..],
         &["run", "--", "mpi/app"],
         &["run", "-n", "2", "--wait", "sometimes", "--", "mpi/app"],
+        &["run", "-n", "2", "--ports", "10-5", "--", "mpi/app"],
+        &["run", "-n", "2", "--trace-checks", "0", "--", "mpi/app"],
+        &["run", "-n", "2", "--network", "10.1.0.0/99", "--", "mpi/app"],
         &["run", "-n", "2"],
     ] {
         let done = f.evenkeel(wrong);
         assert_eq!(done.status.code(), Some(2), "{wrong:?}");
     }
+}
+
+#[test]
+fn output_that_cannot_be_written_is_an_error() {
+    let f = machine(Kind::Mpich5);
+    for arguments in
+        [&["schedule", "list"][..], &["env", "mpi/app"], &["--help"], &["run", "--help"], &["-V"]]
+    {
+        let full = std::fs::File::create("/dev/full").unwrap();
+        let done = f.command(arguments).stdout(full).output().unwrap();
+        assert_fails(&done, 125, &["cannot write standard output: No space left on device"]);
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let done = f.command(arguments).stdout(writer).output().unwrap();
+        assert_eq!((done.status.code(), err(&done)), (Some(0), String::new()), "{arguments:?}");
+    }
+}
+
+#[test]
+fn no_command_writes_over_what_it_reads_or_one_file_twice() {
+    let f = machine(Kind::Mpich5);
+    let net = "a-1 b-1\na-2 c-1\na-3 h-1\nb-2 g-1\n";
+    f.write("n.topo", net);
+    f.write("t/rank-0.times", "");
+    std::os::unix::fs::symlink("n.topo", f.path("link")).unwrap();
+    f.write("run.json", &serde_json::to_string(&sample()).unwrap());
+    let reads = "this command reads that file. Name another file.";
+    let twice = "name this file. Give each of them a file of its own.";
+    for (line, why) in [
+        ("report run.json --html ./run.json", reads),
+        ("route compute n.topo --lfts link", reads),
+        ("route compute n.topo --lfts x --json ./x", twice),
+        ("route plan n.topo steps/1.lfts n.topo --out steps --json steps/2.lfts", twice),
+        ("noise --json same --html other --trace same", twice),
+        ("simulate dissemination --json a --plot a", twice),
+        ("model measure --json a --svg a", twice),
+        ("tune --json a --table a", twice),
+        ("export t --output t/rank-0.times", reads),
+        ("run -n 2 --report mpi/app mpi/app", reads),
+        ("run -n 2 --trace u --report u/run.json mpi/app", twice),
+    ] {
+        std::fs::create_dir_all(f.path("u")).unwrap();
+        std::fs::create_dir_all(f.path("steps")).unwrap();
+        assert_fails(&f.evenkeel(&line.split(' ').collect::<Vec<_>>()), 125, &[why]);
+    }
+    assert_eq!(std::fs::read_to_string(f.path("n.topo")).unwrap(), net);
+    assert!(!f.path("u/run.json").exists() && !f.path("same").exists());
+}
+
+#[test]
+fn times_are_not_written_into_the_trace_that_is_repeated() {
+    let f = machine(Kind::Mpich5);
+    f.write("tr/rank-0.trace", "what happened");
+    f.write(
+        "tr/run.json",
+        r#"{"version": "1", "directory": "/", "options": ["-n", "1"], "program": ["app"]}"#,
+    );
+    std::os::unix::fs::symlink("tr", f.path("link")).unwrap();
+    let whole = f.path("tr").display().to_string();
+    for written in ["tr", "tr/.", "link", &whole] {
+        let words = ["cannot write times into", "it is the trace that is repeated. Name another folder."];
+        assert_fails(&f.evenkeel(&["replay", "tr", "--times", written]), 125, &words);
+        let run =
+            ["run", "-n", "1", "--replay", "tr", "--trace", written, "--trace-level", "times", "mpi/app"];
+        assert_fails(&f.evenkeel(&run), 125, &words);
+    }
+    let variables =
+        [("EVENKEEL_REPLAY", "tr"), ("EVENKEEL_TRACE", "link"), ("EVENKEEL_TRACE_LEVEL", "times")];
+    assert_fails(&f.evenkeel_with(&["run", "-n", "1", "mpi/app"], &variables), 125, &["repeated"]);
+    assert_eq!(std::fs::read_to_string(f.path("tr/rank-0.trace")).unwrap(), "what happened");
 }
 
 #[test]
@@ -200,5 +273,47 @@ fn sample() -> evenkeel_record::RunRecord {
         elapsed_ns: 1_000_000,
         ranks: vec![rank(0), rank(1)],
         ..RunRecord::default()
+    }
+}
+
+#[test]
+fn numbers_are_refused_with_their_range() {
+    let f = machine(Kind::Mpich5);
+    for (line, why) in [
+        ("run -n -1 -- mpi/app", "'-1' for '--ranks <N>': it must be a whole number from 1 on"),
+        ("run -n 0 -- mpi/app", "'0' for '--ranks <N>': it must be a whole number from 1 on"),
+        ("run -n two -- mpi/app", "it must be a whole number from 1 on"),
+        ("run -n 2 --patience -1 -- mpi/app", "it must be a whole number of milliseconds"),
+        ("top --interval -1", "it must be a number between"),
+        ("where -5", "it must be a whole number"),
+        ("simulate dissemination -n -4", "`-4` is not a number of ranks"),
+        ("route generate torus --sizes 4,0", "it must be a whole number from 1 on"),
+        ("route simulate n.topo --seeds 0", "it must be a whole number from 1 on"),
+        ("route simulate n.topo --threads 0", "it must be a whole number from 1 on"),
+        ("route simulate n.topo --precision 0", "it must be a number between 0.001 and 1"),
+    ] {
+        let done = f.evenkeel(&line.split(' ').collect::<Vec<_>>());
+        assert_eq!(done.status.code(), Some(2), "{line}: {}", err(&done));
+        assert!(err(&done).contains(why), "{line}: {}", err(&done));
+    }
+}
+
+#[test]
+fn what_would_not_fit_into_memory_is_refused() {
+    let f = Fixture::new();
+    for (line, why) in [
+        ("route generate torus --sizes 100000,100000", "more than 100000 switches"),
+        ("route generate torus --sizes 4294967296,4294967296", "more than 100000 switches"),
+        ("route generate fat-tree --children 200,200,200,200 --parents 1,1,1,1", "more than 100000 switches"),
+        ("route generate dragonfly --groups 100000 --switches 100 --global 100", "needs 99999 cables"),
+        (
+            "route generate hierarchical --groups 9000 --switches 9000 --degree 4 --uplinks 4",
+            "100000 switches",
+        ),
+        ("simulate dissemination -n 4 --iterations 4000000000", "299 GiB in all, and 6 GiB is the most"),
+        ("simulate dissemination -n 16777216", "GiB in all, and 6 GiB is the most"),
+        ("simulate dissemination -n 4 --cores 2 --switch 1us --iterations 4000000000", "6 GiB is the most"),
+    ] {
+        assert_fails(&f.evenkeel(&line.split(' ').collect::<Vec<_>>()), 125, &[why]);
     }
 }

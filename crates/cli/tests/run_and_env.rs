@@ -144,6 +144,41 @@ fn the_command_line_wins_over_the_environment() {
 }
 
 #[test]
+fn variables_are_checked_as_options_are() {
+    let f = machine(Kind::Mpich5);
+    for (name, value) in [
+        ("PLACE", "foo"),
+        ("CMA", "x"),
+        ("MESSAGES", "x"),
+        ("NODES", "x"),
+        ("TRACE_LEVEL", "foo"),
+        ("PATIENCE_MS", "x"),
+        ("PORTS", "10-5"),
+        ("TRACE_CHECKS", "0"),
+        ("OFF", "2"),
+        ("OFF", "true"),
+    ] {
+        let variable = format!("EVENKEEL_{name}");
+        let said = format!("cannot use {variable}={value}: it must be ");
+        for line in [&["run", "-n", "2", "mpi/app"][..], &["env", "mpi/app"]] {
+            let done = f.evenkeel_with(line, &[(&variable, value)]);
+            fixture::assert_fails(&done, 125, &[&said, "Correct or unset it."]);
+        }
+    }
+}
+
+#[test]
+fn run_warns_of_variables_that_are_no_options() {
+    let f = machine(Kind::Mpich5);
+    let done = f.evenkeel_with(&["run", "-n", "2", "mpi/app"], &[("EVENKEEL_WIAT", "spin")]);
+    assert_eq!(done.status.code(), Some(7), "it runs");
+    assert!(err(&done).starts_with("evenkeel: EVENKEEL_WIAT is no option"), "{}", err(&done));
+    assert!(err(&done).contains("The nearest one is EVENKEEL_WAIT"), "{}", err(&done));
+    let none = f.evenkeel_with(&["run", "-n", "2", "mpi/app"], &[("EVENKEEL_LOG", "off")]);
+    assert_eq!(err(&none), "");
+}
+
+#[test]
 fn env_prints_the_arguments_of_each_launcher() {
     let f = machine(Kind::OpenMpi5);
     let shim = shim(&f, "openmpi5");
@@ -156,6 +191,17 @@ fn env_prints_the_arguments_of_each_launcher() {
         out(&f.evenkeel(&["env", "--format", "shell", "mpi/app"])),
         format!("export LD_PRELOAD={shim}\n")
     );
+}
+
+#[test]
+fn env_makes_no_line_for_launchers_whose_arguments_are_not_known() {
+    let f = machine(Kind::OpenMpi5);
+    for launcher in ["flux", "aprun", "/opt/ibm/jsrun", "/opt/cray/pals/1.2/bin/mpiexec"] {
+        let words = ["cannot start ranks by", launcher, "evenkeel env --format shell"];
+        fixture::assert_fails(&f.evenkeel(&["env", "--launcher", launcher, "mpi/app"]), 125, &words);
+        let lines = f.evenkeel(&["env", "--launcher", launcher, "--format", "shell", "mpi/app"]);
+        assert!(out(&lines).starts_with("export LD_PRELOAD="), "{}", err(&lines));
+    }
 }
 
 #[test]
@@ -215,6 +261,15 @@ fn evenkeel_becomes_the_launcher_so_signals_reach_it() {
     let done = child.wait_with_output().unwrap();
     assert_eq!(out(&done), format!("{pid}\n"));
     assert_eq!(std::os::unix::process::ExitStatusExt::signal(&done.status), Some(15));
+}
+
+#[test]
+fn a_network_has_any_name() {
+    let f = machine(Kind::Mpich5);
+    for network in ["eth0", "10.1.0.0/16", "any"] {
+        let said = out(&f.evenkeel(&["env", "--network", network, "mpi/app"]));
+        assert!(said.ends_with(&format!("-genv EVENKEEL_NETWORK {network}\n")), "{said}");
+    }
 }
 
 #[test]

@@ -3,14 +3,15 @@
 //!
 //! The engine's options come from the table of which its environment variables and the book are made, too.
 
-use crate::commands::value_parsers;
-use crate::errors::FileError;
+use crate::commands::option_values;
+use crate::errors::{FileError, LaunchError};
 use crate::program::mpi::MpiChoice;
 use clap::builder::PossibleValuesParser;
-use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, value_parser};
+use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
 use evenkeel_barrier_table::location::NONE;
 use evenkeel_options::{self as options, OptionSpec};
 use evenkeel_output_file::{OutputError, obstacle};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// Which MPI and which launcher to use, where the user overrides what evenkeel finds.
@@ -39,6 +40,28 @@ impl EngineOptions {
     pub fn value(&self, option: &OptionSpec) -> String {
         let given = self.given.iter().find(|(env, _)| env == option.env);
         given.map_or_else(|| option.get(), |(_, value)| value.clone())
+    }
+
+    /// Refuses variables of the environment with values that the command line would refuse. An option that is
+    /// given on the command line counts instead of its variable; an empty variable counts as none.
+    pub fn check_environment(
+        &self,
+        is_heeded: impl Fn(&str) -> bool,
+        environment: impl Fn(&str) -> Option<OsString>,
+    ) -> Result<(), LaunchError> {
+        let is_given = |env: &str| self.given.iter().any(|(given, _)| given == env);
+        for option in options::ALL.iter().filter(|option| is_heeded(option.env) && !is_given(option.env)) {
+            let Some(value) = environment(option.env).filter(|value| !value.is_empty()) else { continue };
+            let why = match value.to_str() {
+                None => Some("it is not UTF-8".to_string()),
+                Some(text) => option_values::check(option, text).err().map(|error| error.to_string()),
+            };
+            if let Some(why) = why {
+                let value = value.to_string_lossy().into_owned();
+                return Err(LaunchError::Variable { variable: option.env, value, why });
+            }
+        }
+        Ok(())
     }
 
     /// The options, with the files that they name as absolute paths, because ranks may have another working
@@ -91,11 +114,8 @@ impl FromArgMatches for EngineOptions {
     }
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
         for option in options::ALL {
-            let value = match option.values {
-                "MILLISECONDS" => matches.get_one::<u64>(option.name).map(u64::to_string),
-                _ => matches.get_one::<String>(option.name).cloned(),
-            };
-            self.given.extend(value.map(|value| (option.env.to_string(), value)));
+            let value = matches.get_one::<String>(option.name);
+            self.given.extend(value.map(|value| (option.env.to_string(), value.clone())));
         }
         Ok(())
     }
@@ -109,23 +129,20 @@ fn argument(option: &'static OptionSpec) -> Arg {
         .help(format!("{} [{}]", first_sentence(option.doc), option.env))
         .long_help(format!("{} [{}; default: {default}]", option.doc, option.env))
         .help_heading("Options of the engine");
-    match option.values {
-        "0|1" => argument
+    match option_values::closed_list(option) {
+        Some(_) if option.values == "0|1" => argument
             .value_name("0|1")
             .num_args(0..=1)
             .require_equals(true)
             .default_missing_value("1")
             .value_parser(PossibleValuesParser::new(["0", "1"])),
-        "MILLISECONDS" => argument.value_name("MILLISECONDS").value_parser(value_parser!(u64)),
-        "DURATION" => argument.value_name("DURATION").value_parser(value_parsers::duration_text),
-        values if values.contains('|') => {
-            let choices: Vec<&'static str> = values.split('|').collect();
-            argument
-                .value_name(option.values)
-                .hide_possible_values(true)
-                .value_parser(PossibleValuesParser::new(choices))
-        }
-        _ => argument.value_name(option.values),
+        Some(words) => argument
+            .value_name(option.values)
+            .hide_possible_values(true)
+            .value_parser(PossibleValuesParser::new(words)),
+        None => argument
+            .value_name(option.values)
+            .value_parser(|value: &str| option_values::check(option, value).map(|()| value.to_string())),
     }
 }
 
@@ -137,6 +154,7 @@ fn first_sentence(text: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::unix::ffi::OsStringExt;
 
     #[test]
     fn the_short_help_is_the_first_sentence() {
@@ -146,5 +164,25 @@ mod tests {
             let sentence = first_sentence(option.doc);
             assert!(sentence.len() > 10 && !sentence.contains('\n'), "{}: {sentence}", option.name);
         }
+    }
+
+    #[test]
+    fn the_environment_is_checked_as_the_command_line_is() {
+        let check = |given: &[(&str, &str)], name: &'static str, value: &'static [u8]| {
+            let given = given.iter().map(|(env, value)| (env.to_string(), value.to_string())).collect();
+            let environment = |env: &str| (env == name).then(|| OsString::from_vec(value.to_vec()));
+            let is_heeded = |env: &str| !options::is_of_run_alone(env);
+            let checked = EngineOptions { given }.check_environment(is_heeded, environment);
+            checked.map_err(|error| error.to_string())
+        };
+        assert_eq!(check(&[], "EVENKEEL_PLACE", b"bind"), Ok(()));
+        assert_eq!(check(&[], "EVENKEEL_PLACE", b""), Ok(()));
+        assert_eq!(check(&[("EVENKEEL_PLACE", "none")], "EVENKEEL_PLACE", b"foo"), Ok(()));
+        assert_eq!(check(&[], "EVENKEEL_TIMEOUT", b"foo"), Ok(()), "it is not heeded");
+        let said = check(&[], "EVENKEEL_PLACE", b"foo").unwrap_err();
+        let whole = "cannot use EVENKEEL_PLACE=foo: it must be auto, bind or none. Correct or unset it.";
+        assert_eq!(said, whole);
+        assert!(check(&[], "EVENKEEL_OFF", b"yes").unwrap_err().contains("it must be 0 or 1"));
+        assert!(check(&[], "EVENKEEL_REPORT", b"\xff").unwrap_err().contains("it is not UTF-8"));
     }
 }

@@ -1,6 +1,7 @@
 //! Parsers of values that several commands take.
 
 use crate::machine::core_list;
+use std::ops::{Bound, RangeBounds};
 use std::time::Duration;
 use thiserror::Error;
 
@@ -15,6 +16,17 @@ pub enum ValueError {
         /// The greatest number.
         most: f64,
     },
+    /// Not a whole number, or one out of range.
+    #[error("it must be a whole number{}", range(*.least, *.most))]
+    NotWhole {
+        /// The least number.
+        least: u64,
+        /// The greatest number, if that is worth mention.
+        most: Option<u64>,
+    },
+    /// Not a number.
+    #[error("it must be a number such as 2 or 0.5")]
+    NotANumber,
     /// Not a duration.
     #[error("it must be a time above zero, such as 90, 500ms, 60s, 1.5m or 2h")]
     NotADuration,
@@ -32,6 +44,45 @@ pub fn between<const LEAST: u64, const MOST: u64>(text: &str) -> Result<f64, Val
     }
 }
 
+/// A number.
+pub fn number(text: &str) -> Result<f64, ValueError> {
+    text.parse().ok().filter(|number: &f64| number.is_finite()).ok_or(ValueError::NotANumber)
+}
+
+/// A parser of whole numbers of a type that lie in a range.
+pub fn whole<T: TryFrom<u64>>(
+    range: impl RangeBounds<u64>,
+) -> impl Fn(&str) -> Result<T, ValueError> + Clone + Send + Sync + 'static {
+    let least = match range.start_bound() {
+        Bound::Included(least) => *least,
+        Bound::Excluded(below) => below + 1,
+        Bound::Unbounded => 0,
+    };
+    let most = match range.end_bound() {
+        Bound::Included(most) => Some(*most),
+        Bound::Excluded(above) => Some(above - 1),
+        Bound::Unbounded => None,
+    };
+    let most_of_type = u64::MAX >> (64 - 8 * size_of::<T>());
+    move |text: &str| {
+        let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        let number = text.parse::<u64>().ok();
+        if is_number && number.is_none_or(|number| number > most.unwrap_or(most_of_type)) {
+            return Err(ValueError::NotWhole { least, most: most.or(Some(most_of_type)) });
+        }
+        let found = number.filter(|number| *number >= least).and_then(|number| T::try_from(number).ok());
+        found.ok_or(ValueError::NotWhole { least, most })
+    }
+}
+
+fn range(least: u64, most: Option<u64>) -> String {
+    match (least, most) {
+        (0, None) => String::new(),
+        (least, None) => format!(" from {least} on"),
+        (least, Some(most)) => format!(" from {least} to {most}"),
+    }
+}
+
 /// A number of seconds, or one with a unit.
 pub fn duration(text: &str) -> Result<Duration, ValueError> {
     let unit_at = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
@@ -45,11 +96,6 @@ pub fn duration(text: &str) -> Result<Duration, ValueError> {
     let number = text[..unit_at].trim_end().parse::<f64>().ok().filter(|number| *number > 0.0);
     let duration = number.and_then(|number| Duration::try_from_secs_f64(number * seconds).ok());
     duration.filter(|duration| !duration.is_zero()).ok_or(ValueError::NotADuration)
-}
-
-/// A duration, as typed.
-pub fn duration_text(text: &str) -> Result<String, ValueError> {
-    duration(text).map(|_| text.to_string())
 }
 
 /// A list of cores, as typed.
@@ -71,6 +117,19 @@ mod tests {
         for wrong in ["", "0", "-1", "s", "5d", "1e400s", "nan", "inf", "1m30s", "1e-12"] {
             assert_eq!(duration(wrong), Err(ValueError::NotADuration), "{wrong}");
         }
+    }
+
+    #[test]
+    fn whole_numbers_are_refused_with_their_range() {
+        assert_eq!(whole::<u32>(1..)("7"), Ok(7));
+        assert_eq!(whole::<u64>(0..)("18446744073709551615"), Ok(u64::MAX));
+        let said = |found: Result<u32, ValueError>| found.unwrap_err().to_string();
+        for wrong in ["0", "-1", "x", "", "1.5"] {
+            assert_eq!(said(whole(1..)(wrong)), "it must be a whole number from 1 on", "{wrong}");
+        }
+        assert_eq!(said(whole(0..)("-1")), "it must be a whole number");
+        assert_eq!(said(whole(1..)("4294967296")), "it must be a whole number from 1 to 4294967295");
+        assert_eq!(said(whole(2..=9)("99999999999999999999")), "it must be a whole number from 2 to 9");
     }
 
     #[test]

@@ -15,6 +15,31 @@ pub enum FileError {
     #[error("cannot write the report {}: {}", .0.path.display(), .0.obstacle)]
     ReportNotWritable(OutputError),
 
+    /// A file that is read would be replaced.
+    #[error("cannot write {} ({name}): this command reads that file. Name another file.", .path.display())]
+    OutputIsInput {
+        /// The file, as it was named for writing.
+        path: PathBuf,
+        /// What names it.
+        name: &'static str,
+    },
+
+    /// Two outputs are one file.
+    #[error(
+        "cannot write {}: {} and {} name this file. Give each of them a file of its own.",
+        .path.display(), .names[0], .names[1]
+    )]
+    OutputsAreOne {
+        /// The file.
+        path: PathBuf,
+        /// What names it.
+        names: [&'static str; 2],
+    },
+
+    /// What a command prints cannot be written.
+    #[error("cannot write standard output: {0}. Make room, or send the output elsewhere.")]
+    StandardOutput(std::io::Error),
+
     /// A directory cannot be made, or its files cannot be written.
     #[error("cannot write the directory {}: {why}. Name a directory that you may make or write to.",
         .path.display())]
@@ -61,6 +86,11 @@ pub enum FileError {
         /// What is wrong with it.
         why: String,
     },
+
+    /// The times of a repetition would be written into the trace that is repeated, and destroy it.
+    #[error("cannot write times into {}: it is the trace that is repeated. Name another folder.",
+        .0.display())]
+    TimesIntoTrace(PathBuf),
 
     /// A time line cannot be written.
     #[error("cannot write the time line {}: {why}. Name a file that you may write, where there is room.",

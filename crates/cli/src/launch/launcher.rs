@@ -153,17 +153,22 @@ pub fn named(name: &str, maker: Maker, on_path: &[PathBuf]) -> Result<Launcher, 
             on_path.to_vec()
         },
     })?;
-    if let Some(system) = without_a_style(&path) {
-        return Err(LaunchError::UnknownLauncher { launcher: path, system });
+    let style = style_of(&path, maker)?;
+    Ok(Launcher { path, style })
+}
+
+/// Which arguments a launcher takes, by its name and that of the file behind it, if that is there.
+pub fn style_of(path: &Path, maker: Maker) -> Result<LauncherStyle, LaunchError> {
+    if let Some(system) = without_a_style(path) {
+        return Err(LaunchError::UnknownLauncher { launcher: path.to_path_buf(), system });
     }
-    let real = file_name(&path.canonicalize().unwrap_or_else(|_| path.clone()));
-    let style = match () {
-        () if file_name(&path).starts_with("srun") => LauncherStyle::Slurm,
+    let real = file_name(&path.canonicalize().unwrap_or_else(|_| path.to_path_buf()));
+    Ok(match () {
+        () if file_name(path).starts_with("srun") => LauncherStyle::Slurm,
         () if real.contains("hydra") => LauncherStyle::Hydra,
         () if real.contains("orterun") || real.contains("prterun") => LauncherStyle::OpenMpi,
         () => LauncherStyle::of(maker),
-    };
-    Ok(Launcher { path, style })
+    })
 }
 
 /// The system that a launcher belongs to, if its arguments are not known here.

@@ -1,6 +1,7 @@
 //! The folder of a trace: the files of the ranks, and how the run was started.
 
 use crate::errors::FileError;
+use crate::output::place::Place;
 use evenkeel_trace::times::file::Times;
 use serde::{Deserialize, Serialize};
 use std::fs;
@@ -57,6 +58,18 @@ pub fn times(folder: &Path) -> Result<Vec<Times>, FileError> {
     Ok(ranks)
 }
 
+/// All files of the trace in this folder, as far as it can be read.
+pub fn files(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let is_of_trace = |name: &str| name == START || is_rank_file(name);
+    entries.filter(|entry| is_of_trace(&entry.file_name().to_string_lossy())).map(|e| e.path()).collect()
+}
+
+/// The file of a trace in this folder that says how the run was started.
+pub fn start_file(folder: &Path) -> PathBuf {
+    folder.join(START)
+}
+
 /// How a run was started.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecordedStart {
@@ -83,6 +96,17 @@ impl RecordedStart {
             options: options.to_vec(),
             program: program.to_vec(),
         }
+    }
+}
+
+/// Refuses to write the times of a repetition into the folder of the trace that is repeated: [`begin`] would
+/// remove what the repetition is to read.
+pub fn check_apart(repeated: &Path, written: &Path) -> Result<(), FileError> {
+    match Place::of(repeated) {
+        Some(place) if Place::of(written) == Some(place.clone()) => {
+            Err(FileError::TimesIntoTrace(written.into()))
+        }
+        _ => Ok(()),
     }
 }
 
@@ -117,7 +141,20 @@ pub fn read(folder: &Path) -> Result<RecordedStart, FileError> {
 
 #[cfg(test)]
 mod tests {
-    use super::is_rank_file;
+    use super::*;
+
+    #[test]
+    fn a_trace_is_not_overwritten_by_its_repetition() {
+        let folder = tempfile::tempdir().unwrap();
+        let [trace, link] = ["tr", "link"].map(|name| folder.path().join(name));
+        std::fs::create_dir(&trace).unwrap();
+        std::os::unix::fs::symlink(&trace, &link).unwrap();
+        for written in [&trace, &link, &trace.join("."), &link.join("../tr")] {
+            let said = check_apart(&trace, written).unwrap_err().to_string();
+            assert!(said.ends_with("it is the trace that is repeated. Name another folder."), "{said}");
+        }
+        check_apart(&trace, &folder.path().join("u")).unwrap();
+    }
 
     #[test]
     fn only_files_of_ranks_are_removed() {

@@ -4,6 +4,8 @@
 
 pub mod file;
 pub mod outcome;
+pub mod place;
 pub mod plot;
 pub mod progress;
+pub mod standard_output;
 pub mod terminal;

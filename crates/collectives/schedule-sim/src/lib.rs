@@ -39,6 +39,7 @@ mod queue;
 mod random;
 mod shared_cores;
 mod simulation;
+mod space;
 mod space_time;
 mod span;
 mod tally;

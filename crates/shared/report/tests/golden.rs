@@ -56,6 +56,16 @@ fn no_control_character_of_a_record_reaches_the_terminal() {
     assert!(text.chars().all(|c| c == '\n' || !c.is_control()), "{text:?}");
 }
 
+/// The calls of a single rank are the MPI library's, and are not counted.
+#[test]
+fn nothing_is_claimed_about_calls_that_are_not_counted() {
+    let mut run = sample::sample("one").unwrap();
+    run.ranks[0].comms.clear();
+    let text = summary(&run, 160, false);
+    let expected = "the collective calls of a single rank are left to the MPI library.";
+    assert!(text.contains(expected) && !text.contains("made no collective calls"), "{text}");
+}
+
 /// Nothing in a run tells how long another library would have taken for it.
 #[test]
 fn no_report_claims_what_was_saved() {

@@ -6,9 +6,9 @@ use crate::launch::environment;
 use crate::launch::launcher::{self, LauncherStyle};
 use crate::launch::preparation::prepare;
 use crate::program::loader::Search;
-use crate::program::search_path::{self, file_name};
+use crate::program::search_path;
 use evenkeel_options as options;
-use std::path::Path;
+use std::path::PathBuf;
 
 /// Returns the arguments or the lines that are printed.
 pub fn env(arguments: &EnvArguments) -> Result<String, CommandError> {
@@ -20,6 +20,8 @@ pub fn env(arguments: &EnvArguments) -> Result<String, CommandError> {
         let option = option.map_or(env.clone(), |option| format!("--{}", option.name));
         return Err(LaunchError::EnvOfRun { option }.into());
     }
+    let is_for_ranks = |env: &str| !options::is_of_run_alone(env);
+    arguments.options.check_environment(is_for_ranks, |name| std::env::var_os(name))?;
     let on_path = search_path::directories();
     let program = arguments.program.as_deref();
     let file = program.map(|name| search_path::find(name, &on_path)).transpose()?;
@@ -33,8 +35,12 @@ pub fn env(arguments: &EnvArguments) -> Result<String, CommandError> {
         EnvFormat::Shell => Ok(environment::as_shell(&prepared.variables)),
         EnvFormat::Args => {
             let style = match arguments.mpi.launcher.as_deref() {
-                Some(name) if file_name(Path::new(name)).starts_with("srun") => LauncherStyle::Slurm,
-                _ => LauncherStyle::of(prepared.library.maker),
+                Some(name) => {
+                    // It need not be installed here.
+                    let file = search_path::find(name, &on_path).unwrap_or_else(|_| PathBuf::from(name));
+                    launcher::style_of(&file, prepared.library.maker)?
+                }
+                None => LauncherStyle::of(prepared.library.maker),
             };
             Ok(environment::as_arguments(style, &prepared.variables)? + "\n")
         }

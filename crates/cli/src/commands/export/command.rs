@@ -5,6 +5,7 @@ use super::call_sites::CallSites;
 use super::run_times::RunTimes;
 use super::{perfetto, summary};
 use crate::errors::{CommandError, FileError};
+use crate::launch::trace_folder;
 use crate::output::file;
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -19,7 +20,9 @@ const TIME_LINE: &str = "trace.json.gz";
 pub fn export(arguments: &ExportArguments) -> Result<String, CommandError> {
     let default = if arguments.output.is_some() { ExportFormat::Perfetto } else { ExportFormat::Summary };
     let format = arguments.format.unwrap_or(default);
-    file::check_writable(&arguments.output)?;
+    let inputs = trace_folder::files(&arguments.trace);
+    let inputs: Vec<&Path> = inputs.iter().map(PathBuf::as_path).collect();
+    file::check_outputs(&[("--output", arguments.output.as_deref())], &inputs)?;
     let run = RunTimes::read(&arguments.trace)?;
     match (format, &arguments.output) {
         (ExportFormat::Summary, None) => Ok(summary::summary(&run)),

@@ -28,7 +28,9 @@ pub fn options_page() -> String {
          Every option can be given to `evenkeel run` and `evenkeel env` as `--name value`, or set in the\n\
          environment. The command line takes precedence. The engine inside the program reads the\n\
          environment only, so the variables work under any launcher that passes them to the ranks. A switch\n\
-         (`0|1`) may stand alone: `--quiet` is `--quiet=1`.\n\n\
+         (`0|1`) may stand alone: `--quiet` is `--quiet=1`. `evenkeel run` and `evenkeel env` refuse a\n\
+         variable with a value that its option does not take, and `evenkeel run` warns of a variable that\n\
+         begins with `EVENKEEL_` and is no option.\n\n\
          This page is generated from `crates/shared/options/src/lib.rs`: `evenkeel options --markdown > \
          docs/src/options.md`.\n\n\
          | option | variable | values | default |\n|---|---|---|---|\n",

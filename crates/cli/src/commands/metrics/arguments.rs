@@ -1,6 +1,6 @@
 //! The command line of `evenkeel metrics`.
 
-use crate::commands::value_parsers::between;
+use crate::commands::value_parsers::{between, whole};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
@@ -26,6 +26,7 @@ Examples:
 pub struct MetricsArguments {
     /// A job: process id of its launcher or of one of its ranks; leaves when it ends [default: all jobs]
     #[arg(value_name = "JOB")]
+    #[arg(value_parser = whole::<u32>(0..))]
     pub job: Option<u32>,
     /// Serve by HTTP at this address and port
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:9464")]

@@ -14,6 +14,7 @@ const ONCE: Duration = Duration::from_secs(1);
 
 /// Serves or writes metrics until the job that was named ends, or for ever.
 pub fn metrics(arguments: &MetricsArguments) -> Result<String, CommandError> {
+    file::check_outputs(&[("--file", arguments.file.as_deref())], &[])?;
     let mut exporter = Exporter::begin(arguments.job, Instant::now())?;
     if arguments.once {
         watch_for(&mut exporter, ONCE);

@@ -1,8 +1,8 @@
 //! The command line of `evenkeel model`.
 
 use super::measure::RankArguments;
-use crate::commands::value_parsers::core_list;
-use clap::{Subcommand, ValueEnum, value_parser};
+use crate::commands::value_parsers::{core_list, whole};
+use clap::{Subcommand, ValueEnum};
 use evenkeel_model::measurement::ModelKind;
 use std::path::PathBuf;
 
@@ -89,7 +89,7 @@ Let nothing else run meanwhile: unlike `evenkeel noise`, this measures what the 
 pub struct MeasureArguments {
     /// Ranks at most, rank 0 among them. Without it 16, or the number of cores if that is more, but not more
     /// than 64
-    #[arg(short = 'n', long = "ranks", value_name = "N", value_parser = value_parser!(u16).range(2..=256))]
+    #[arg(short = 'n', long = "ranks", value_name = "N", value_parser = whole::<u16>(2..=256))]
     pub ranks: Option<u16>,
     /// Measure the network between these hosts: a,b,c. The first one takes the times
     #[arg(long, value_name = "LIST", value_delimiter = ',', conflicts_with_all = ["ranks", "cores"])]
@@ -98,11 +98,11 @@ pub struct MeasureArguments {
     #[arg(long, value_name = "COMMAND", default_value = DEFAULT_SHELL, requires = "hosts")]
     pub remote_shell: String,
     /// Passes; more passes make the intervals narrower
-    #[arg(long, value_name = "N", default_value = "20", value_parser = value_parser!(u16).range(2..=10_000))]
+    #[arg(long, value_name = "N", default_value = "20", value_parser = whole::<u16>(2..=10_000))]
     pub passes: u16,
     /// Pause before each pass
     #[arg(long, value_name = "MICROSECONDS", default_value = "1000")]
-    #[arg(value_parser = value_parser!(u32).range(0..=1_000_000))]
+    #[arg(value_parser = whole::<u32>(0..=1_000_000))]
     pub pause_us: u32,
     /// Which cores: 0-3,8. Without it, all that this process may use
     #[arg(long, value_name = "LIST", value_parser = core_list)]
@@ -174,13 +174,13 @@ pub struct ShowArguments {
     pub parameters: String,
     /// Ranks at most
     #[arg(short = 'n', long = "ranks", value_name = "N", default_value = "1024")]
-    #[arg(value_parser = value_parser!(u32).range(2..))]
+    #[arg(value_parser = whole::<u32>(2..))]
     pub ranks: u32,
     /// What carries messages between ranks of one node: another set or file
     #[arg(long, value_name = "PARAMETERS", requires = "ranks_per_node")]
     pub node: Option<String>,
     /// Ranks of each node
-    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..), requires = "node")]
+    #[arg(long, value_name = "N", value_parser = whole::<u32>(1..), requires = "node")]
     pub ranks_per_node: Option<u32>,
     /// How the root, once all ranks have arrived, releases them
     #[arg(long, value_enum, default_value = "binomial")]
@@ -189,7 +189,7 @@ pub struct ShowArguments {
     #[arg(long)]
     pub serialised: bool,
     /// LoP: barriers that follow each other and keep the pipelines warm
-    #[arg(long, value_name = "N", default_value = "1", value_parser = value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", default_value = "1", value_parser = whole::<u32>(1..))]
     pub consecutive: u32,
 }
 

@@ -14,7 +14,12 @@ const WINDOWS: usize = 100;
 /// Measures, writes the files that were asked for, and returns what is printed.
 pub fn noise(arguments: &NoiseArguments) -> Result<String, CommandError> {
     let plan = plan(arguments, &cores::usable())?;
-    file::check_writable([&arguments.json, &arguments.html, &arguments.trace].into_iter().flatten())?;
+    let outputs = &[
+        ("--json", arguments.json.as_deref()),
+        ("--html", arguments.html.as_deref()),
+        ("--trace", arguments.trace.as_deref()),
+    ];
+    file::check_outputs(outputs, &[])?;
     let started = SystemTime::now();
     let before = Counters::now();
     let traces = {

@@ -17,6 +17,9 @@ pub fn replay(arguments: &ReplayArguments) -> Result<Outcome, CommandError> {
         why: why.to_string(),
     };
     let folder = arguments.trace.canonicalize().map_err(unreadable)?;
+    if let Some(times) = &arguments.times {
+        trace_folder::check_apart(&folder, times)?;
+    }
     let start = trace_folder::read(&folder)?;
     let given = match &arguments.options {
         Some(given) => shell_words::split(given)

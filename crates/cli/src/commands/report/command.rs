@@ -8,6 +8,7 @@ use std::path::Path;
 
 /// Returns the summary, or writes the page and says where.
 pub fn report(arguments: &ReportArguments) -> Result<String, CommandError> {
+    file::check_outputs(&[("--html", arguments.html.as_deref())], &[&arguments.record])?;
     let record = read(&arguments.record)?;
     match &arguments.html {
         None => {

@@ -1,5 +1,6 @@
 //! Arguments of simulations that run beside each other.
 
+use crate::commands::value_parsers::whole;
 use std::path::PathBuf;
 
 /// How many simulations run at a time, and where their numbers go.
@@ -7,6 +8,7 @@ use std::path::PathBuf;
 pub struct ParallelRuns {
     /// Simulations at a time [as many as there are cores]
     #[arg(long, value_name = "N")]
+    #[arg(value_parser = whole::<usize>(1..))]
     threads: Option<usize>,
     /// Write everything that was measured to this file
     #[arg(long, value_name = "FILE")]

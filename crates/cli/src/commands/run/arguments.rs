@@ -1,9 +1,9 @@
 //! The command line of `evenkeel run`.
 
 use crate::commands::launch_arguments::{EngineOptions, MpiArguments};
+use crate::commands::value_parsers::whole;
 use crate::errors::LaunchError;
 use crate::inject::injection::Injection;
-use clap::value_parser;
 
 /// Run an MPI program under evenkeel
 ///
@@ -25,7 +25,7 @@ Examples:
   evenkeel run -n 4 --dry-run -- ./app        only show the launcher's command line")]
 pub struct RunArguments {
     /// Number of ranks
-    #[arg(short = 'n', long = "ranks", value_name = "N", value_parser = value_parser!(u32).range(1..))]
+    #[arg(short = 'n', long = "ranks", value_name = "N", value_parser = whole::<u32>(1..))]
     pub ranks: u32,
     /// --mpi and --launcher.
     #[command(flatten)]
@@ -99,7 +99,7 @@ pub struct StartArguments {
     ///
     /// Then they get SIGTERM, and after four times as long SIGKILL. After Ctrl-C or SIGTERM, ranks also have
     /// four times as long; a second Ctrl-C kills them at once.
-    #[arg(long, value_name = "MILLISECONDS", value_parser = value_parser!(u64).range(..=3_600_000))]
+    #[arg(long, value_name = "MILLISECONDS", value_parser = whole::<u64>(0..=3_600_000))]
     pub grace: Option<u64>,
 }
 

@@ -2,19 +2,22 @@
 
 use super::arguments::{DEFAULT_GRACE_MS, RunArguments, StdinChoice};
 use super::named_hosts;
+use super::stray_variables;
 use super::supervision::Supervision;
-use crate::errors::{CommandError, LaunchError};
+use crate::commands::launch_arguments::EngineOptions;
+use crate::errors::{CommandError, FileError, LaunchError};
 use crate::inject::injections::Injections;
 use crate::launch::launcher::{self, LaunchRequest};
 use crate::launch::trace_folder::{self, RecordedStart};
 use crate::launch::transports::Surroundings;
 use crate::launch::{environment, preparation};
 use crate::machine::{cores, process_limit};
+use crate::output::file;
 use crate::output::outcome::Outcome;
 use crate::program::loader::Search;
 use crate::program::search_path;
 use evenkeel_launch::{Job, OutputStyle, StandardInput};
-use evenkeel_options as options;
+use evenkeel_options::{self as options, OptionSpec};
 use std::ffi::OsString;
 use std::iter;
 use std::os::unix::process::CommandExt;
@@ -27,6 +30,12 @@ use tracing::info;
 /// ours and signals reach it directly. A child does so if the run is watched. Returns the line that a dry run
 /// prints, or the exit code.
 pub fn run(arguments: &RunArguments) -> Result<Outcome, CommandError> {
+    arguments.options.check_environment(|_| true, |name| std::env::var_os(name))?;
+    let names = std::env::vars_os().map(|(name, _)| name.to_string_lossy().into_owned());
+    for warning in stray_variables::warnings(names) {
+        eprintln!("evenkeel: {warning}");
+    }
+    check_trace(&arguments.options)?;
     let injections = Injections::new(&arguments.injections)?;
     injections.restrict_cores()?;
     let extra = launcher_arguments(&arguments.launcher_args)?;
@@ -60,18 +69,49 @@ fn launch(start: Start, ranks: u32, injections: &Injections) -> Result<Outcome, 
     }
 }
 
+/// The folder of the trace that is to be written, if one is. A repetition writes at most its times. A program
+/// that a rank starts has that rank's variables, and its trace is not to be written over.
+fn written_trace(given: &EngineOptions) -> Option<PathBuf> {
+    let value = |option: &OptionSpec| Some(given.value(option)).filter(|value| !value.is_empty());
+    let is_given = given.given.iter().any(|(env, _)| env == options::TRACE.env);
+    if !is_given && options::LAUNCHERS_RANK.iter().any(|name| std::env::var_os(name).is_some()) {
+        return None;
+    }
+    let is_written = value(&options::REPLAY).is_none() || given.value(&options::TRACE_LEVEL) == "times";
+    value(&options::TRACE).filter(|_| is_written).map(PathBuf::from)
+}
+
+/// Refuses to write into the trace that is repeated, before anything is touched.
+fn check_trace(given: &EngineOptions) -> Result<(), CommandError> {
+    let repeated = given.value(&options::REPLAY);
+    match written_trace(given).filter(|_| !repeated.is_empty()) {
+        Some(written) => Ok(trace_folder::check_apart(Path::new(&repeated), &written)?),
+        None => Ok(()),
+    }
+}
+
+/// Refuses to write over the program and other files that the run reads, or one file twice.
+fn check_files(given: &EngineOptions, program: &Path) -> Result<(), FileError> {
+    let value = |option: &OptionSpec| Some(given.value(option)).filter(|value| !value.is_empty());
+    let [report, counts] = [&options::REPORT, &options::AGENT_COUNTS].map(|o| value(o).map(PathBuf::from));
+    let trace = written_trace(given).map(|folder| trace_folder::start_file(&folder));
+    let outputs = [
+        ("--report", report.as_deref()),
+        ("--agent-counts", counts.as_deref()),
+        ("--trace", trace.as_deref()),
+    ];
+    let table = value(&options::TABLE).map(PathBuf::from);
+    let repeated = value(&options::REPLAY).map(PathBuf::from);
+    let repeated = repeated.iter().flat_map(|folder| trace_folder::files(folder)).collect::<Vec<_>>();
+    let others = table.iter().chain(&repeated).map(PathBuf::as_path);
+    file::check_apart(&outputs, &iter::once(program).chain(others).collect::<Vec<_>>())
+}
+
 /// Makes the folder of a trace that is to be recorded.
 fn begin_trace(arguments: &RunArguments) -> Result<(), CommandError> {
-    let given = arguments.options.with_absolute_paths()?;
-    let value = |option: &options::OptionSpec| {
-        given.iter().find(|(env, _)| env == option.env).map(|(_, value)| value.clone())
-    };
-    // A repetition writes at most its times.
-    let is_written = value(&options::REPLAY).is_none()
-        || value(&options::TRACE_LEVEL).is_some_and(|level| level == "times");
-    if let Some(folder) = value(&options::TRACE).filter(|_| is_written) {
+    if let Some(folder) = written_trace(&arguments.options) {
         let start = RecordedStart::of_this_process(&arguments.program);
-        trace_folder::begin(Path::new(&folder), &start)?;
+        trace_folder::begin(&folder, &start)?;
     }
     Ok(())
 }
@@ -116,6 +156,7 @@ fn prepare(
     check_ranks(arguments.ranks, process_limit::own())?;
     let on_path = search_path::directories();
     let file = search_path::find(&arguments.program[0], &on_path)?;
+    check_files(&arguments.options, &file)?;
     let given = arguments.options.with_absolute_paths()?;
     let search = Search::of_this_machine();
     let prepared = preparation::prepare(Some(&file), arguments.mpi.mpi, &given, &search, &on_path)?;

@@ -1,6 +1,7 @@
 //! The command line of `evenkeel schedule`.
 
-use clap::{ValueEnum, value_parser};
+use crate::commands::value_parsers::whole;
+use clap::ValueEnum;
 use evenkeel_schedule::Collective;
 use std::path::PathBuf;
 
@@ -49,10 +50,11 @@ Examples:
 pub struct ListArguments {
     /// Number of ranks
     #[arg(short = 'n', long, value_name = "N", default_value = "16")]
-    #[arg(value_parser = value_parser!(u32).range(1..))]
+    #[arg(value_parser = whole::<u32>(1..))]
     pub ranks: u32,
     /// Elements of a rank's vector; where ranks exchange parts, of a part
     #[arg(long, value_name = "E", default_value = "16")]
+    #[arg(value_parser = whole::<u32>(0..))]
     pub elements: u32,
     /// Only algorithms for this operation
     #[arg(long, value_enum)]
@@ -77,6 +79,7 @@ pub struct ShowArguments {
     pub svg: Option<PathBuf>,
     /// Print the steps of this rank instead
     #[arg(long, value_name = "RANK")]
+    #[arg(value_parser = whole::<u32>(0..))]
     pub steps: Option<u32>,
 }
 
@@ -98,9 +101,11 @@ pub struct CheckArguments {
     pub selection: ScheduleSelection,
     /// How many random orders to try as well
     #[arg(long, value_name = "K", default_value = "20")]
+    #[arg(value_parser = whole::<u64>(0..))]
     pub random: u64,
     /// The seed of the random orders
     #[arg(long, value_name = "SEED", default_value = "1")]
+    #[arg(value_parser = whole::<u64>(0..))]
     pub seed: u64,
 }
 
@@ -117,22 +122,26 @@ pub struct ScheduleSelection {
     /// The algorithm, by its name in `evenkeel schedule list`
     pub algorithm: String,
     /// Number of ranks
-    #[arg(long, value_name = "N", default_value = "8", value_parser = value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", default_value = "8", value_parser = whole::<u32>(1..))]
     pub ranks: u32,
     /// A parameter of the algorithm; may be given several times
     #[arg(long = "param", value_name = "NAME=VALUE")]
     pub parameters: Vec<String>,
     /// The parameter n: short for --param n=N
     #[arg(long = "n", value_name = "N")]
+    #[arg(value_parser = whole::<u32>(0..))]
     pub n: Option<u32>,
     /// Elements of a rank's vector; where ranks exchange parts, of a part
     #[arg(long, value_name = "E", default_value = "16")]
+    #[arg(value_parser = whole::<u32>(0..))]
     pub elements: u32,
     /// The root of a broadcast or reduction
     #[arg(long, value_name = "RANK", default_value = "0")]
+    #[arg(value_parser = whole::<u32>(0..))]
     pub root: u32,
     /// The node of each rank, for hierarchical algorithms: 0,0,1,1,2
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    #[arg(value_parser = whole::<u32>(0..))]
     pub nodes: Vec<u32>,
 }
 

@@ -16,7 +16,7 @@ pub fn show(arguments: &ShowArguments, width: usize) -> Result<String, CommandEr
     if let Some(rank) = arguments.steps {
         return Ok(steps(&schedule, rank)?);
     }
-    file::check_writable(&arguments.svg)?;
+    file::check_outputs(&[("--svg", arguments.svg.as_deref())], &[])?;
     let costs = count_costs(&schedule)?;
     let picture = Picture::of(&schedule).map_err(|error| wrong(&schedule, error))?;
     let drawing = text::text(&picture, width).unwrap_or_else(|| {

@@ -3,8 +3,8 @@
 use super::rank_counts::RankCounts;
 use super::rank_fault::RankFault;
 use super::schedule_name::ScheduleName;
-use crate::commands::value_parsers::between;
-use clap::{ValueEnum, value_parser};
+use crate::commands::value_parsers::{between, whole};
+use clap::ValueEnum;
 use evenkeel_schedule_sim::{Span, VirtualTime};
 use std::path::PathBuf;
 
@@ -77,7 +77,7 @@ pub struct SimulateArguments {
     #[arg(long, value_name = "MACHINE", requires = "ranks_per_node", help_heading = "Machine")]
     pub node: Option<String>,
     /// Ranks of each node
-    #[arg(long, value_name = "N", requires = "node", value_parser = value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", requires = "node", value_parser = whole::<u32>(1..))]
     #[arg(help_heading = "Machine")]
     pub ranks_per_node: Option<u32>,
     /// All ranks are on one machine with so many cores and take turns on them. Context switches cost time,
@@ -85,7 +85,7 @@ pub struct SimulateArguments {
     ///
     /// Where there are no more ranks than cores, each rank has a core, and messages cost what they do without
     /// --cores. Ranks are not disturbed, and leave when their own steps are done.
-    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=65_536))]
+    #[arg(long, value_name = "N", value_parser = whole::<u32>(1..=65_536))]
     #[arg(conflicts_with_all = NOT_WITH_SHARED_CORES, help_heading = "Machine")]
     pub cores: Option<u32>,
     /// The time of a context switch, with --cores [what the machine's parameters say]
@@ -94,7 +94,7 @@ pub struct SimulateArguments {
     /// Number of random orders in which ranks take turns on their cores, with --cores. Each simulation keeps
     /// one order, and the result depends on it
     #[arg(long, value_name = "N", default_value = "20", requires = "cores")]
-    #[arg(value_parser = value_parser!(u32).range(1..=10_000), help_heading = "Machine")]
+    #[arg(value_parser = whole::<u32>(1..=10_000), help_heading = "Machine")]
     pub orders: u32,
     /// Where one send can reach many ranks
     #[arg(long, value_enum, default_value = "none", help_heading = "Machine")]
@@ -107,7 +107,7 @@ pub struct SimulateArguments {
     #[arg(help_heading = "Machine")]
     pub work_per_byte: f64,
     /// Rounds of the loop
-    #[arg(long, value_name = "N", default_value = "10", value_parser = value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", default_value = "10", value_parser = whole::<u32>(1..))]
     #[arg(help_heading = "Program")]
     pub iterations: u32,
     /// How long a rank computes before each call
@@ -118,18 +118,21 @@ pub struct SimulateArguments {
     pub skew: Span,
     /// Elements of the vector, for operations that have one
     #[arg(long, value_name = "N", default_value = "1", help_heading = "Program")]
+    #[arg(value_parser = whole::<u32>(0..))]
     pub elements: u32,
     /// Bytes of an element
     #[arg(long, value_name = "N", default_value = "8", help_heading = "Program")]
+    #[arg(value_parser = whole::<u64>(0..))]
     pub element_bytes: u64,
     /// The root, for operations that have one
     #[arg(long, value_name = "RANK", default_value = "0", help_heading = "Program")]
+    #[arg(value_parser = whole::<u32>(0..))]
     pub root: u32,
     /// When ranks leave a call
     #[arg(long, value_enum, default_value = "strict", help_heading = "Program")]
     pub leave: Leave,
     /// By how many calls a rank may be ahead, with --leave bypass
-    #[arg(long, value_name = "N", default_value = "64", value_parser = value_parser!(u32).range(1..=4096))]
+    #[arg(long, value_name = "N", default_value = "64", value_parser = whole::<u32>(1..=4096))]
     #[arg(help_heading = "Program")]
     pub window: u32,
     /// When processors are away: none, LENGTH/INTERVAL, periodic:LENGTH/PERIOD, aligned:LENGTH/PERIOD, or a
@@ -151,6 +154,7 @@ pub struct SimulateArguments {
     pub dead: Vec<RankFault>,
     /// Another seed gives other random numbers
     #[arg(long, value_name = "N", default_value = "1", help_heading = "Disturbance")]
+    #[arg(value_parser = whole::<u64>(0..))]
     pub seed: u64,
     /// Write all numbers to this file
     #[arg(long, value_name = "FILE", help_heading = "Output")]

@@ -5,20 +5,20 @@ use super::schedule_name::ScheduleName;
 use super::setup::Setup;
 use super::simulated::Simulated;
 use super::{pictures, plot, record, table};
-use crate::errors::{CommandError, SimulationError};
+use crate::errors::{CommandError, FileError, SimulationError};
 use crate::output::progress::Progress;
 use crate::output::{file, terminal};
 use evenkeel_schedule::{Nodes, Problem, Rank, Schedule};
 use evenkeel_schedule_sim::{
     NoObserver, Recording, SharedCores, simulate as run, simulate_shared, time_without_calls,
 };
+use std::path::Path;
 use std::time::Instant;
 
 /// Simulates every schedule with every number of ranks, writes the files that were asked for, and returns
 /// what is printed.
 pub fn simulate(arguments: &SimulateArguments) -> Result<String, CommandError> {
-    let files = [&arguments.json, &arguments.plot, &arguments.svg, &arguments.transcript];
-    file::check_writable(files.into_iter().flatten())?;
+    check_files(arguments)?;
     let setup = Setup::new(arguments)?;
     let schedules = schedules(arguments, &setup)?;
     let is_recorded = arguments.svg.is_some() || arguments.transcript.is_some();
@@ -52,6 +52,19 @@ pub fn simulate(arguments: &SimulateArguments) -> Result<String, CommandError> {
         written += &format!("\n{}\n", file::written_for_browser(picture));
     }
     Ok(table::text(arguments, &setup, &results, terminal::width()) + &written)
+}
+
+/// Refuses to write what cannot be written, or is read. A machine and noise may be files.
+fn check_files(arguments: &SimulateArguments) -> Result<(), FileError> {
+    let outputs = &[
+        ("--json", arguments.json.as_deref()),
+        ("--plot", arguments.plot.as_deref()),
+        ("--svg", arguments.svg.as_deref()),
+        ("--transcript", arguments.transcript.as_deref()),
+    ];
+    let inputs = [Some(&arguments.machine), arguments.node.as_ref(), Some(&arguments.noise)];
+    let inputs: Vec<&Path> = inputs.into_iter().flatten().map(Path::new).collect();
+    file::check_outputs(outputs, &inputs)
 }
 
 /// Every schedule with every number of ranks.

@@ -1,7 +1,7 @@
 //! The command line of `evenkeel top`.
 
 use super::rows::Order;
-use crate::commands::value_parsers::between;
+use crate::commands::value_parsers::{between, whole};
 use std::time::Duration;
 
 /// Show a job as it runs: which ranks wait, for which others, and since when
@@ -42,6 +42,7 @@ Exit codes: 0 if the job could be looked at, also when it ends meanwhile; 125 if
 pub struct TopArguments {
     /// The job: process id of its launcher or of one of its ranks [default: the only job]
     #[arg(value_name = "JOB")]
+    #[arg(value_parser = whole::<u32>(0..))]
     pub job: Option<u32>,
     /// Seconds from one renewal to the next, from 0.2 to 60
     #[arg(long, short = 'i', value_name = "SECONDS", default_value = "1")]

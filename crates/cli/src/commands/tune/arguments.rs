@@ -1,7 +1,7 @@
 //! The command line of `evenkeel tune`.
 
-use crate::commands::value_parsers::between;
-use clap::{Subcommand, value_parser};
+use crate::commands::value_parsers::{between, whole};
+use clap::Subcommand;
 use std::path::PathBuf;
 
 /// Find the fastest barriers for this machine, and write a table of them
@@ -36,7 +36,7 @@ pub struct TuneArguments {
     pub command: Option<TuneCommand>,
     /// Numbers of ranks: 4,16. Without it 2, 4, 8, 16 and the number of cores
     #[arg(short = 'n', long, value_name = "LIST", value_delimiter = ',')]
-    #[arg(value_parser = value_parser!(u32).range(2..=512))]
+    #[arg(value_parser = whole::<u32>(2..=512))]
     pub ranks: Vec<u32>,
     /// How long to measure, all numbers of ranks together
     #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = between::<100, 86_400_000>)]
@@ -59,6 +59,7 @@ pub struct TuneArguments {
     pub dry_run: bool,
     /// The orders of turns are random, and the same for the same seed
     #[arg(long, value_name = "SEED", default_value = "1")]
+    #[arg(value_parser = whole::<u64>(0..))]
     pub seed: u64,
 }
 
@@ -69,6 +70,7 @@ pub enum TuneCommand {
     #[command(hide = true)]
     Rank {
         /// The process that has started it.
+        #[arg(value_parser = whole::<u32>(0..))]
         starter: u32,
     },
 }

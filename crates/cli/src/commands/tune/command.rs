@@ -30,7 +30,7 @@ pub fn tune(arguments: &TuneArguments) -> Result<String, CommandError> {
     let cores = cores::usable_at_once();
     let here = MachineId::here();
     let mut table = TableFile::open(arguments, &here)?;
-    file::check_writable(&arguments.json)?;
+    file::check_outputs(&[("--json", arguments.json.as_deref())], &[Path::new(&arguments.machine)])?;
     let parameters = model_parameters::load(&arguments.machine)?;
     let program = std::env::current_exe().map_err(|e| MeasurementError::Failed {
         why: format!("this program cannot find its own file ({e})"),

@@ -26,7 +26,8 @@ impl TableFile {
         }
         let usual = || location::default_path(|name| std::env::var(name).ok());
         let path = arguments.table.clone().or_else(usual).ok_or(TuneError::NoPlace)?;
-        file::check_writable(&arguments.table)?;
+        file::check_outputs(&[("--table", arguments.table.as_deref())], &[])?;
+        file::check_apart(&[("--table", Some(&path)), ("--json", arguments.json.as_deref())], &[])?;
         let table = existing(&path, here)?;
         Ok(Some(TableFile { is_named: arguments.table.is_some(), path, table }))
     }

@@ -1,5 +1,6 @@
 //! The command line of `evenkeel where`.
 
+use crate::commands::value_parsers::whole;
 use crate::jobs::stacks::StackChoice;
 
 /// Say why a job hangs: where each rank is, and which ranks hold up the others
@@ -37,6 +38,7 @@ pub struct WhereArguments {
     /// The job: process id of its launcher, of one of its ranks, or of a process that has started them
     /// [default: the only job]
     #[arg(value_name = "JOB")]
+    #[arg(value_parser = whole::<u32>(0..))]
     pub job: Option<u32>,
     /// Show the call stacks of the ranks that hold up others [holding, all]
     ///

@@ -9,6 +9,19 @@ pub enum SharedCoresError {
          Leave it out, or give each rank a core."
     )]
     Unsupported(&'static str),
+    /// The calls of all orders need too much memory.
+    #[error(
+        "cannot simulate {calls} calls, of all orders together: they take {gib} GiB, and {most} GiB is the \
+         most. Take fewer calls or orders."
+    )]
+    Memory {
+        /// Calls of all orders together.
+        calls: u64,
+        /// The memory for them, in GiB.
+        gib: u64,
+        /// The limit, in GiB.
+        most: u64,
+    },
     /// No rank can continue, which happens with no correct schedule.
     #[error(
         "cannot execute the schedule: no rank can continue. `evenkeel schedule check` says what is wrong \

@@ -4,6 +4,7 @@ use super::error::SharedCoresError;
 use super::order::{CallLog, Order, SharedCores};
 use crate::noise::Noise;
 use crate::outcome::Outcome;
+use crate::space::{MOST_BYTES, too_many_gib};
 use crate::span::Span;
 use crate::tally::Tally;
 use crate::time::VirtualTime;
@@ -61,7 +62,13 @@ pub fn simulate_shared(
 ) -> Result<SharedOutcome, SharedCoresError> {
     check(workload)?;
     let orders = orders.max(1);
-    let mut tally = Tally::new(schedule.problem.ranks, workload.iterations * orders);
+    let calls = u64::from(workload.iterations) * u64::from(orders);
+    let per_rank = u64::from(schedule.resources.flags) + u64::from(schedule.resources.counters);
+    let per_rank_bytes = per_rank * u64::from(schedule.resources.banks) * size_of::<u64>() as u64;
+    if let Some(gib) = too_many_gib(schedule.problem.ranks, per_rank_bytes, calls) {
+        return Err(SharedCoresError::Memory { calls, gib, most: MOST_BYTES >> 30 });
+    }
+    let mut tally = Tally::new(schedule.problem.ranks, calls as u32);
     let (mut ends, mut time_without_calls) = (0u128, VirtualTime::ZERO);
     for order in 0..orders {
         let previous_calls = u64::from(order * workload.iterations);

@@ -11,19 +11,22 @@ pub enum SimulationError {
          between ranks a latency of at least a picosecond."
     )]
     NoLatency,
-    /// The flags and counters of all ranks need too much memory.
+    /// The ranks, with their flags and counters, or the calls need too much memory.
     #[error(
-        "cannot simulate {algorithm} with {ranks} ranks: it has {per_rank} flags and counters per rank, \
-         {gib} GiB in all, and {most} GiB is the most. Take fewer ranks or another algorithm."
+        "cannot simulate {calls} calls of {algorithm} with {ranks} ranks: with {per_rank} flags and counters \
+         per rank they take {gib} GiB in all, and {most} GiB is the most. Take fewer ranks, fewer calls, or \
+         another algorithm."
     )]
     Memory {
         /// The algorithm's name.
         algorithm: &'static str,
         /// The number of ranks.
         ranks: u32,
+        /// The number of calls.
+        calls: u32,
         /// Flags and counters of a rank, in all banks.
         per_rank: u64,
-        /// The memory for all ranks, in GiB.
+        /// The memory for all ranks and calls, in GiB.
         gib: u64,
         /// The limit, in GiB.
         most: u64,

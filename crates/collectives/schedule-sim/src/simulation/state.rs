@@ -5,6 +5,7 @@ use crate::machine::Machine;
 use crate::observer::Observer;
 use crate::processors::Processors;
 use crate::queue::{Event, EventQueue};
+use crate::space::{MOST_BYTES, too_many_gib};
 use crate::tally::Tally;
 use crate::time::VirtualTime;
 use crate::workload::{Leaving, Workload};
@@ -106,7 +107,12 @@ pub(super) struct Simulation<'a, O: Observer> {
     pub(super) steps: Round,
 }
 
-const MOST_WORD_BYTES: u64 = 6 << 30;
+/// What a rank has besides its words, in bytes: its state, its lateness, its noise and random numbers, and a
+/// message in flight, of which there are up to four copies while vectors grow.
+const RANK_BYTES: u64 = (size_of::<RankState>() + 16 + 64 + 4 * size_of::<Message>()) as u64;
+
+/// All words that fit into memory can be numbered.
+const _: () = assert!(INDEX as u64 * size_of::<Word>() as u64 > MOST_BYTES);
 
 impl<'a, O: Observer> Simulation<'a, O> {
     /// A simulation before any rank has begun, if its parts make sense.
@@ -176,15 +182,21 @@ fn check(schedule: &Schedule, machine: &Machine, workload: &Workload) -> Result<
     }
     let resources = &schedule.resources;
     let per_rank = (u64::from(resources.flags) + u64::from(resources.counters)) * u64::from(resources.banks);
-    let bytes = per_rank * u64::from(ranks) * size_of::<Word>() as u64;
-    if bytes > MOST_WORD_BYTES || per_rank > u64::from(INDEX) {
-        return Err(SimulationError::Memory {
+    let window = match workload.leaving {
+        Leaving::Strict => 0,
+        Leaving::Bypass { window } => u64::from(window) * size_of::<(VirtualTime, u32)>() as u64,
+    };
+    let per_rank_bytes = per_rank.saturating_mul(size_of::<Word>() as u64) + RANK_BYTES + window;
+    let calls = workload.iterations;
+    match too_many_gib(ranks, per_rank_bytes, calls.into()) {
+        None => Ok(per_rank),
+        Some(gib) => Err(SimulationError::Memory {
             algorithm: schedule.algorithm.name,
             ranks,
+            calls,
             per_rank,
-            gib: bytes >> 30,
-            most: MOST_WORD_BYTES >> 30,
-        });
+            gib,
+            most: MOST_BYTES >> 30,
+        }),
     }
-    Ok(per_rank)
 }

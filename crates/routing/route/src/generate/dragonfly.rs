@@ -1,6 +1,6 @@
 //! Dragonflies: groups of switches. All switches of a group are joined, and all groups are.
 
-use super::error::{GenerateError, port_count};
+use super::error::{GenerateError, check_end_nodes, port_count, switch_count};
 use super::populate::populate;
 use crate::network::{Network, NetworkBuilder, SwitchId};
 
@@ -23,21 +23,28 @@ pub struct Dragonfly {
 /// switches in turn.
 ///
 /// # Errors
-/// There are more groups than a group's cables can reach, or a switch would need too many ports.
+/// There is no switch, there are more groups than a group's cables can reach, a switch would need too many
+/// ports, or there would be too many switches.
 pub fn dragonfly(shape: Dragonfly) -> Result<Network, GenerateError> {
-    let cables = shape.switches * shape.global;
-    if shape.groups > cables + 1 {
+    if shape.groups == 0 || shape.switches == 0 {
+        let need = "at least one group and one switch in it".into();
+        return Err(GenerateError::Needs { what: "a dragonfly", need });
+    }
+    let cables = shape.switches.saturating_mul(shape.global);
+    if shape.groups - 1 > cables {
         let need = format!(
             "{} cables from each group to others, and switches x global is {cables}",
             shape.groups - 1
         );
         return Err(GenerateError::Needs { what: "a dragonfly", need });
     }
-    let ports = port_count("a dragonfly", shape.switches.saturating_sub(1) + shape.global + shape.end_nodes)?;
+    let for_switches = (shape.switches - 1).saturating_add(shape.global);
+    let ports = port_count("a dragonfly", for_switches.saturating_add(shape.end_nodes))?;
+    let count = switch_count("a dragonfly", [shape.groups, shape.switches])?;
+    check_end_nodes("a dragonfly", [count, shape.end_nodes])?;
     let mut builder = NetworkBuilder::default();
     let name = |s: usize| format!("group{}switch{}", s / shape.switches, s % shape.switches);
-    let switches: Vec<SwitchId> =
-        (0..shape.groups * shape.switches).map(|s| builder.add_switch(name(s), ports)).collect();
+    let switches: Vec<SwitchId> = (0..count).map(|s| builder.add_switch(name(s), ports)).collect();
     populate(&mut builder, switches.iter().copied(), shape.end_nodes);
     for group in switches.chunks(shape.switches) {
         for (i, a) in group.iter().enumerate() {

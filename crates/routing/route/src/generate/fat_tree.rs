@@ -1,6 +1,6 @@
 //! Fat trees of any height: extended generalized fat trees.
 
-use super::error::{GenerateError, port_count};
+use super::error::{GenerateError, check_end_nodes, port_count, switch_count};
 use crate::network::{Network, NetworkBuilder, SwitchId};
 
 /// The shape of an extended generalized fat tree (Öhring et al. 1995).
@@ -40,6 +40,14 @@ pub fn fat_tree(shape: &FatTree) -> Result<Network, GenerateError> {
     if shape.parents[0] != 1 || shape.children.iter().chain(&shape.parents).any(|n| *n == 0) {
         return Err(wrong("one parent for each end node, and no zeros"));
     }
+    // The products below are parts of these.
+    for level in 1..=levels {
+        let up = shape.parents.get(level).copied().unwrap_or(0);
+        port_count("a fat tree", shape.children[level - 1].saturating_add(up))?;
+        let factors = shape.children[level..].iter().chain(&shape.parents[..level]);
+        switch_count("a fat tree", factors.copied())?;
+    }
+    check_end_nodes("a fat tree", shape.children.iter().copied())?;
     // A node is identified by its level, by the subtree of that height to which it belongs, and by its
     // number among the equal nodes at the top of that subtree.
     let subtrees = |level: usize| shape.children[level..].iter().product::<usize>();

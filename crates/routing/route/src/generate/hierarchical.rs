@@ -1,6 +1,6 @@
 //! Hierarchical networks: irregular groups, joined by few cables.
 
-use super::error::{GenerateError, port_count};
+use super::error::{GenerateError, check_end_nodes, port_count, switch_count};
 use super::irregular::{Irregular, random_links};
 use super::populate::populate;
 use crate::network::{Network, NetworkBuilder, SwitchId};
@@ -30,6 +30,16 @@ pub struct Hierarchical {
 /// # Errors
 /// As for [`super::irregular()`].
 pub fn hierarchical(shape: Hierarchical, seed: u64) -> Result<Network, GenerateError> {
+    let what = "a hierarchical network";
+    if shape.groups == 0 || shape.switches == 0 {
+        let need = "at least one group and one switch in it".into();
+        return Err(GenerateError::Needs { what, need });
+    }
+    // The ports that are known beforehand; a group's cables come to them.
+    port_count(what, shape.degree.saturating_add(shape.end_nodes))?;
+    let count = switch_count(what, [shape.groups, shape.switches])?;
+    check_end_nodes(what, [count, shape.end_nodes])?;
+    port_count(what, shape.uplinks.div_ceil(shape.switches))?;
     let random = &mut Random::new(seed);
     let inside = Irregular {
         switches: shape.switches,
@@ -52,9 +62,9 @@ pub fn hierarchical(shape: Hierarchical, seed: u64) -> Result<Network, GenerateE
             b * shape.switches + random.below(shape.switches),
         ));
     }
-    let mut used = vec![shape.end_nodes; shape.groups * shape.switches];
+    let mut used = vec![shape.end_nodes; count];
     links.iter().flat_map(|(a, b)| [*a, *b]).for_each(|s| used[s] += 1);
-    let ports = port_count("a hierarchical network", used.iter().copied().max().unwrap_or(0))?;
+    let ports = port_count(what, used.iter().copied().max().unwrap_or(0))?;
     let mut builder = NetworkBuilder::default();
     let name = |s: usize| format!("group{}switch{}", s / shape.switches, s % shape.switches);
     let switches: Vec<SwitchId> = (0..used.len()).map(|s| builder.add_switch(name(s), ports)).collect();

@@ -1,6 +1,6 @@
 //! Random irregular networks, as in the literature on networks of workstations.
 
-use super::error::{GenerateError, port_count};
+use super::error::{GenerateError, check_end_nodes, port_count, switch_count};
 use super::populate::populate;
 use crate::network::{Network, NetworkBuilder, SwitchId};
 use evenkeel_random::Random;
@@ -28,7 +28,10 @@ pub struct Irregular {
 /// # Errors
 /// The degree is too small to connect the network, or a switch would need too many ports.
 pub fn irregular(shape: Irregular, seed: u64) -> Result<Network, GenerateError> {
-    let ports = port_count("an irregular network", shape.degree + shape.end_nodes)?;
+    let what = "an irregular network";
+    let ports = port_count(what, shape.degree.saturating_add(shape.end_nodes))?;
+    switch_count(what, [shape.switches])?;
+    check_end_nodes(what, [shape.switches, shape.end_nodes])?;
     let mut builder = NetworkBuilder::default();
     let switches: Vec<SwitchId> =
         (0..shape.switches).map(|s| builder.add_switch(format!("switch{s}"), ports)).collect();

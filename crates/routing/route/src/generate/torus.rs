@@ -1,6 +1,6 @@
 //! Tori and meshes of any number of dimensions.
 
-use super::error::{GenerateError, port_count};
+use super::error::{GenerateError, check_end_nodes, port_count, switch_count};
 use super::populate::populate;
 use crate::network::{Network, NetworkBuilder, SwitchId};
 
@@ -20,7 +20,7 @@ pub struct Torus {
 /// A torus or mesh. A dimension of two switches has no second cable between them.
 ///
 /// # Errors
-/// A size is 0, or a switch would need too many ports.
+/// A size is 0, a switch would need too many ports, or there would be too many switches.
 pub fn torus(shape: &Torus) -> Result<Network, GenerateError> {
     if shape.sizes.contains(&0) {
         return Err(GenerateError::Needs {
@@ -28,8 +28,10 @@ pub fn torus(shape: &Torus) -> Result<Network, GenerateError> {
             need: "at least one switch along each dimension".into(),
         });
     }
-    let ports = port_count("a torus", 2 * shape.sizes.len() * shape.cables + shape.end_nodes)?;
-    let count: usize = shape.sizes.iter().product();
+    let for_neighbours = shape.cables.saturating_mul(2 * shape.sizes.len());
+    let ports = port_count("a torus", for_neighbours.saturating_add(shape.end_nodes))?;
+    let count = switch_count("a torus", shape.sizes.iter().copied())?;
+    check_end_nodes("a torus", [count, shape.end_nodes])?;
     let coordinates = |s: usize| {
         let mut rest = s;
         shape.sizes.iter().map(|size| (rest % size, rest /= size).0).collect::<Vec<usize>>()

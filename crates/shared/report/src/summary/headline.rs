@@ -18,6 +18,10 @@ pub(super) fn headline(d: &Digest) -> String {
         time(d.elapsed_ns)
     );
     let share = percent(d.wait_ns, d.rank_time_ns);
+    if ranks == 1 && d.ops.is_empty() {
+        // What is left to the library on communicators of one rank is not counted.
+        return format!("{ran}; the collective calls of a single rank are left to the MPI library.");
+    }
     if d.calls == 0 && d.wait_ns > 0 {
         let none = d.ops.is_empty();
         let calls =

@@ -7,7 +7,7 @@ use crate::output::{file, terminal};
 
 /// Measures, writes the files that were asked for, and returns what is printed.
 pub fn measure(arguments: &MeasureArguments) -> Result<String, CommandError> {
-    file::check_writable([&arguments.json, &arguments.svg].into_iter().flatten())?;
+    file::check_outputs(&[("--json", arguments.json.as_deref()), ("--svg", arguments.svg.as_deref())], &[])?;
     let found = match arguments.hosts.is_empty() {
         true => local::measure(arguments)?,
         false => hosts::measure(arguments)?,

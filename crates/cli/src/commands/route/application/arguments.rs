@@ -1,7 +1,7 @@
 //! The command line of `evenkeel route application`.
 
 use crate::commands::route::parallel_runs::ParallelRuns;
-use clap::value_parser;
+use crate::commands::value_parsers::whole;
 use evenkeel_switch_sim::application::{ApplicationCore, Fabric};
 use std::path::PathBuf;
 
@@ -26,10 +26,10 @@ pub struct ApplicationArguments {
     pub fabric: Vec<Fabric>,
     /// Sizes of messages [1 for token, else 2048]
     #[arg(long, value_delimiter = ',', value_name = "LIST")]
-    #[arg(value_parser = value_parser!(u32).range(1..=1 << 24))]
+    #[arg(value_parser = whole::<u32>(1..=1 << 24))]
     pub bytes: Vec<u32>,
     /// Runs with different random numbers; figures are means over them
-    #[arg(long, default_value_t = 1, value_name = "N", value_parser = value_parser!(u32).range(1..=1000))]
+    #[arg(long, default_value_t = 1, value_name = "N", value_parser = whole::<u32>(1..=1000))]
     pub seeds: u32,
     /// --threads and --json.
     #[command(flatten)]

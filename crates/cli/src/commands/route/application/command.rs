@@ -33,7 +33,10 @@ type Combination = (ApplicationCore, u32, Fabric);
 
 /// Runs everything, writes the files that were asked for, and returns what is printed.
 pub fn application(arguments: &ApplicationArguments) -> Result<String, CommandError> {
-    file::check_writable([&arguments.runs.json, &arguments.plot].into_iter().flatten())?;
+    file::check_outputs(
+        &[("--json", arguments.runs.json.as_deref()), ("--plot", arguments.plot.as_deref())],
+        &[],
+    )?;
     let combinations = combinations(arguments);
     let outcomes = run_all(arguments, &combinations)?;
     let cases: Vec<ApplicationCase> = combinations

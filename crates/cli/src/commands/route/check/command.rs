@@ -36,7 +36,7 @@ struct LoadedTables {
 
 /// Returns the verdict and, where asked for, what OpenSM makes of the tables.
 pub fn check(arguments: &CheckArguments) -> Result<Outcome, CommandError> {
-    file::check_writable(&arguments.json)?;
+    file::check_outputs(&[("--json", arguments.json.as_deref())], &[&arguments.network, &arguments.lfts])?;
     let network = network_file::network(&arguments.network)?;
     let (table, unknown) = network_file::tables(&network, &arguments.lfts)?;
     let traffic = if arguments.everything { Traffic::Everything } else { Traffic::EndNodes };

@@ -1,6 +1,7 @@
 //! The command line of `evenkeel route compare`.
 
 use crate::commands::route::table_scheme::TableScheme;
+use crate::commands::value_parsers::whole;
 use clap::Args;
 use std::path::PathBuf;
 
@@ -34,8 +35,10 @@ pub struct CompareArguments {
     pub json: Option<PathBuf>,
     /// The seed of what is random
     #[arg(long, default_value_t = 1, value_name = "N")]
+    #[arg(value_parser = whole::<u64>(0..))]
     pub seed: u64,
     /// Longest time that OpenSM may take for one network, in seconds
     #[arg(long, default_value_t = 120, value_name = "SECONDS")]
+    #[arg(value_parser = whole::<u64>(0..))]
     pub limit: u64,
 }

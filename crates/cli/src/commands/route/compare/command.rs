@@ -11,6 +11,7 @@ use crate::output::progress::Progress;
 use crate::output::{file, terminal};
 use evenkeel_route::Network;
 use evenkeel_text::page::Page;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// OpenSM's engines that are tried if none are asked for: its default, its two for irregular networks, and
@@ -19,7 +20,8 @@ const USUAL_ENGINES: [&str; 4] = ["minhop", "updn", "nue", "sssp"];
 
 /// Compares, writes the record, and returns what is printed.
 pub fn compare(arguments: &CompareArguments) -> Result<String, CommandError> {
-    file::check_writable(&arguments.json)?;
+    let inputs: Vec<&Path> = arguments.networks.iter().map(PathBuf::as_path).collect();
+    file::check_outputs(&[("--json", arguments.json.as_deref())], &inputs)?;
     let mut networks: Vec<(String, Network)> = Vec::new();
     for file in &arguments.networks {
         networks.push((network_file::name(file), network_file::network(file)?));

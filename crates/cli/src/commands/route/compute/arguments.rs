@@ -1,7 +1,8 @@
 //! The command line of `evenkeel route compute`.
 
 use crate::commands::route::table_scheme::TableScheme;
-use clap::{Args, value_parser};
+use crate::commands::value_parsers::{number, whole};
+use clap::Args;
 use std::path::PathBuf;
 
 /// Compute forwarding tables for a network, proved free of deadlock
@@ -33,7 +34,7 @@ pub struct ComputeArguments {
     /// Each lane is free of deadlock by itself, and paths become shorter with every lane. OpenSM's file of
     /// tables cannot express lanes: with more than one, the record (--json) holds the service level that each
     /// destination needs, and senders must use it.
-    #[arg(long, default_value_t = 1, value_name = "N", value_parser = value_parser!(u8).range(1..=15))]
+    #[arg(long, default_value_t = 1, value_name = "N", value_parser = whole::<u8>(1..=15))]
     pub lanes: u8,
     /// Write the tables to this file, for opensm -R file -U FILE
     #[arg(long, value_name = "FILE")]
@@ -46,8 +47,10 @@ pub struct ComputeArguments {
     pub json: Option<PathBuf>,
     /// The seed of what is random
     #[arg(long, default_value_t = 1, value_name = "N")]
+    #[arg(value_parser = whole::<u64>(0..))]
     pub seed: u64,
     /// How much to search: 2 takes about twice as long as 1
     #[arg(long, default_value_t = 1.0, value_name = "FACTOR")]
+    #[arg(value_parser = number)]
     pub effort: f64,
 }

@@ -33,8 +33,12 @@ struct Record {
 
 /// Computes, proves and writes tables, and returns what is printed.
 pub fn compute(arguments: &ComputeArguments) -> Result<String, CommandError> {
-    let files = [&arguments.lfts, &arguments.source_routes, &arguments.json];
-    file::check_writable(files.into_iter().flatten())?;
+    let outputs = &[
+        ("--lfts", arguments.lfts.as_deref()),
+        ("--source-routes", arguments.source_routes.as_deref()),
+        ("--json", arguments.json.as_deref()),
+    ];
+    file::check_outputs(outputs, &[&arguments.network])?;
     if !(arguments.effort > 0.0 && arguments.effort <= 1000.0) {
         return Err(RouteReason::Effort.into());
     }

@@ -1,6 +1,7 @@
 //! The command line of `evenkeel route generate`.
 
-use clap::{Args, Subcommand, value_parser};
+use crate::commands::value_parsers::whole;
+use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
 /// Make a network, regular or random
@@ -22,12 +23,15 @@ pub struct GenerateArguments {
     pub topology: Topology,
     /// The seed of what is random
     #[arg(long, default_value_t = 1, value_name = "N", global = true)]
+    #[arg(value_parser = whole::<u64>(0..))]
     pub seed: u64,
     /// Random cables to take away
     #[arg(long, default_value_t = 0, value_name = "N", global = true)]
+    #[arg(value_parser = whole::<usize>(0..))]
     pub cut: usize,
     /// Random switches to take away
     #[arg(long, default_value_t = 0, value_name = "N", global = true)]
+    #[arg(value_parser = whole::<usize>(0..))]
     pub dead: usize,
     /// Write a plain list of cables instead
     #[arg(long, global = true)]
@@ -43,13 +47,15 @@ pub enum Topology {
     /// Random cables between switches, as in the literature on networks of workstations
     Irregular {
         /// Number of switches
-        #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=10_000))]
+        #[arg(long, value_name = "N", value_parser = whole::<u32>(1..=10_000))]
         switches: u32,
         /// Ports of each switch for other switches
         #[arg(long, value_name = "N")]
+        #[arg(value_parser = whole::<usize>(0..))]
         degree: usize,
         /// End nodes at each switch
         #[arg(long, value_name = "N", default_value_t = 4)]
+        #[arg(value_parser = whole::<usize>(0..))]
         end_nodes: usize,
         /// Two switches may have several cables between them
         #[arg(long)]
@@ -59,57 +65,71 @@ pub enum Topology {
     Hierarchical {
         /// Number of groups
         #[arg(long, value_name = "N")]
+        #[arg(value_parser = whole::<usize>(1..))]
         groups: usize,
         /// Switches of each group
         #[arg(long, value_name = "N")]
+        #[arg(value_parser = whole::<usize>(1..))]
         switches: usize,
         /// Ports of each switch for others of its group
         #[arg(long, value_name = "N")]
+        #[arg(value_parser = whole::<usize>(0..))]
         degree: usize,
         /// Cables from each group to others
         #[arg(long, value_name = "N")]
+        #[arg(value_parser = whole::<usize>(0..))]
         uplinks: usize,
         /// End nodes at each switch
         #[arg(long, value_name = "N", default_value_t = 4)]
+        #[arg(value_parser = whole::<usize>(0..))]
         end_nodes: usize,
     },
     /// An extended generalized fat tree
     FatTree {
         /// Children of a node at each level, from the switches of the end nodes up
         #[arg(long, value_name = "LIST", value_delimiter = ',', required = true)]
+        #[arg(value_parser = whole::<usize>(1..))]
         children: Vec<usize>,
         /// Parents of a node at each level, from the end nodes up; the first is 1
         #[arg(long, value_name = "LIST", value_delimiter = ',', required = true)]
+        #[arg(value_parser = whole::<usize>(1..))]
         parents: Vec<usize>,
     },
     /// A torus, or a mesh, of any number of dimensions
     Torus {
         /// Switches along each dimension
         #[arg(long, value_name = "LIST", value_delimiter = ',', required = true)]
+        #[arg(value_parser = whole::<usize>(1..))]
         sizes: Vec<usize>,
         /// Do not join the ends: a mesh
         #[arg(long)]
         mesh: bool,
         /// Cables between neighbours
         #[arg(long, value_name = "N", default_value_t = 1)]
+        #[arg(value_parser = whole::<usize>(1..))]
         cables: usize,
         /// End nodes at each switch
         #[arg(long, value_name = "N", default_value_t = 4)]
+        #[arg(value_parser = whole::<usize>(0..))]
         end_nodes: usize,
     },
     /// Groups of switches; within a group all switches are joined, and all groups are joined
     Dragonfly {
         /// Number of groups
         #[arg(long, value_name = "N")]
+        #[arg(value_parser = whole::<usize>(1..))]
         groups: usize,
         /// Switches of each group
         #[arg(long, value_name = "N")]
+        #[arg(value_parser = whole::<usize>(1..))]
         switches: usize,
         /// Cables from each switch to other groups
         #[arg(long, value_name = "N")]
+        #[arg(value_parser = whole::<usize>(0..))]
         global: usize,
         /// End nodes at each switch
         #[arg(long, value_name = "N", default_value_t = 4)]
+        #[arg(value_parser = whole::<usize>(0..))]
         end_nodes: usize,
     },
 }

@@ -10,6 +10,7 @@ use evenkeel_route::generate::{self, Dragonfly, Failures, FatTree, Hierarchical,
 
 /// Makes the network and writes it to the file, or returns it to be printed.
 pub fn generate(arguments: &GenerateArguments) -> Result<String, CommandError> {
+    file::check_outputs(&[("--output", arguments.output.as_deref())], &[])?;
     let failures = Failures { cables: arguments.cut, switches: arguments.dead };
     let whole = whole_network(&arguments.topology, arguments.seed);
     let network = whole.and_then(|whole| match failures == Failures::default() {

@@ -1,5 +1,6 @@
 //! The command line of `evenkeel route plan`.
 
+use crate::commands::value_parsers::whole;
 use std::path::PathBuf;
 
 /// Plan how a changed network gets new tables without stopping traffic
@@ -35,6 +36,7 @@ pub struct PlanArguments {
     pub new_network: PathBuf,
     /// Steps that may be spent on shortening paths once all paths are there
     #[arg(long, default_value_t = 2, value_name = "N")]
+    #[arg(value_parser = whole::<u32>(0..))]
     pub improve: u32,
     /// Write the tables after each step to files in this directory, which is made if it is not there
     #[arg(long, value_name = "DIR")]
@@ -49,9 +51,11 @@ pub struct PlanArguments {
     pub through_opensm: bool,
     /// Random mixtures of each step's old and new entries that --through-opensm checks
     #[arg(long, default_value_t = 2, value_name = "N", requires = "through_opensm")]
+    #[arg(value_parser = whole::<u32>(0..))]
     pub mixtures: u32,
     /// The seed of the random mixtures
     #[arg(long, default_value_t = 1, value_name = "N", requires = "through_opensm")]
+    #[arg(value_parser = whole::<u64>(0..))]
     pub seed: u64,
     /// Write the changes of each step to this file
     #[arg(long, value_name = "FILE")]

@@ -3,7 +3,7 @@
 use super::arguments::PlanArguments;
 use super::rehearsal::{Rehearsal, rehearse};
 use crate::commands::route::network_file;
-use crate::errors::{CommandError, RouteError, RouteReason};
+use crate::errors::{CommandError, FileError, RouteError, RouteReason};
 use crate::output::outcome::Outcome;
 use crate::output::{file, terminal};
 use evenkeel_route::format::lfts;
@@ -13,7 +13,8 @@ use evenkeel_text::page::Page;
 use evenkeel_text::table::Column;
 use serde_json::json;
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 
 const COLUMNS: &[Column] = &[
     Column { group: "", head: "step", dispensable: 0 },
@@ -26,6 +27,7 @@ const COLUMNS: &[Column] = &[
 /// Plans, proves each step, rehearses if asked to, writes the files that were asked for, and returns what is
 /// printed.
 pub fn plan(arguments: &PlanArguments) -> Result<Outcome, CommandError> {
+    check_files(arguments)?;
     let old = network_file::network(&arguments.network)?;
     let new = network_file::network(&arguments.new_network)?;
     can_be_matched(arguments, &old, &new).map_err(RouteError::Plan)?;
@@ -56,6 +58,29 @@ pub fn plan(arguments: &PlanArguments) -> Result<Outcome, CommandError> {
         page.blank().paragraph(&rehearsal.describe());
     }
     Ok(Outcome::of_examination(page.text(), rehearsal.is_none_or(|rehearsal| rehearsal.is_right())))
+}
+
+/// Refuses to write what is read, or one file twice. How many steps there will be is not known yet: every
+/// file that could be one of a step counts.
+fn check_files(arguments: &PlanArguments) -> Result<(), FileError> {
+    let inputs = [&arguments.network, &arguments.lfts, &arguments.new_network].map(PathBuf::as_path);
+    let mut outputs = vec![("--json", arguments.json.as_deref())];
+    file::check_outputs(&outputs, &inputs)?;
+    let steps = arguments.out.as_deref().map(|directory| possible_steps(directory, arguments));
+    outputs.extend(steps.iter().flatten().map(|file| ("--out", Some(file.as_path()))));
+    file::check_apart(&outputs, &inputs)
+}
+
+/// Files of steps that are there already, and those of the names of other files of this command.
+fn possible_steps(directory: &Path, arguments: &PlanArguments) -> BTreeSet<PathBuf> {
+    let is_step = |name: &OsString| {
+        let number = name.to_str().and_then(|name| name.strip_suffix(".lfts")).map(str::parse::<u64>);
+        number.is_some_and(|number| number.is_ok())
+    };
+    let there = directory.read_dir().into_iter().flatten().flatten().map(|entry| entry.file_name());
+    let named = arguments.json.iter().chain([&arguments.network, &arguments.lfts, &arguments.new_network]);
+    let named = named.filter_map(|file| file.file_name().map(OsString::from));
+    there.chain(named).filter(is_step).map(|name| directory.join(name)).collect()
 }
 
 /// Refuses networks whose switches cannot be told apart by GUIDs. A network is always matched with itself.

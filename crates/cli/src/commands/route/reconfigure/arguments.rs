@@ -1,6 +1,7 @@
 //! The command line of `evenkeel route reconfigure`.
 
 use crate::commands::route::parallel_runs::ParallelRuns;
+use crate::commands::value_parsers::{number, whole};
 use std::path::PathBuf;
 
 /// Simulate what it costs to update all tables when a switch goes or comes back
@@ -22,25 +23,32 @@ pub struct ReconfigureArguments {
     pub network: PathBuf,
     /// The switch that goes and comes back
     #[arg(long, default_value_t = 0, value_name = "N")]
+    #[arg(value_parser = whole::<u32>(0..))]
     pub switch: u32,
     /// Other switches that go, and come back, soon after the first one. If tables are not up to date by then,
     /// all protocols continue as the static one does
     #[arg(long, value_delimiter = ',', value_name = "LIST")]
+    #[arg(value_parser = whole::<u32>(0..))]
     pub also: Vec<u32>,
     /// Cycles from each of these switches to the next
     #[arg(long, default_value_t = 200, value_name = "CYCLES", requires = "also")]
+    #[arg(value_parser = whole::<u64>(0..))]
     pub apart: u64,
     /// Phits per cycle and host
     #[arg(long, default_value_t = 0.02, value_name = "LOAD")]
+    #[arg(value_parser = number)]
     pub load: f64,
     /// Cycles before the switch goes, until it comes back, and after that
     #[arg(long, default_value_t = 20_000, value_name = "CYCLES")]
+    #[arg(value_parser = whole::<u64>(0..))]
     pub each: u64,
     /// Share of control messages that are lost and sent again
     #[arg(long, default_value_t = 0.0, value_name = "SHARE")]
+    #[arg(value_parser = number)]
     pub loss: f64,
     /// The seed of what is random
     #[arg(long, default_value_t = 1, value_name = "N")]
+    #[arg(value_parser = whole::<u64>(0..))]
     pub seed: u64,
     /// --threads and --json.
     #[command(flatten)]

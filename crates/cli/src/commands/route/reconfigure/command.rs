@@ -35,7 +35,10 @@ const LEGEND: &str = "cycles: from the (first) change until all tables are up to
 
 /// Simulates all protocols, writes the files that were asked for, and returns what is printed.
 pub fn reconfigure(arguments: &ReconfigureArguments) -> Result<String, CommandError> {
-    file::check_writable([&arguments.runs.json, &arguments.plot].into_iter().flatten())?;
+    file::check_outputs(
+        &[("--json", arguments.runs.json.as_deref()), ("--plot", arguments.plot.as_deref())],
+        &[&arguments.network],
+    )?;
     let network = network_file::network(&arguments.network)?;
     let switches = switches(arguments, &network)?;
     check_ranges(arguments, switches.len())?;

@@ -1,6 +1,7 @@
 //! The command line of `evenkeel route simulate`.
 
 use crate::commands::route::parallel_runs::ParallelRuns;
+use crate::commands::value_parsers::{between, number, whole};
 use clap::ValueEnum;
 use evenkeel_switch_sim::{Length, Parameters, Pattern, Switching};
 use std::path::PathBuf;
@@ -44,15 +45,19 @@ pub struct SimulateArguments {
     pub switching: SwitchKind,
     /// Virtual lanes [1; 2 for cut-through]
     #[arg(long, value_name = "N")]
+    #[arg(value_parser = whole::<u32>(0..))]
     pub lanes: Option<u32>,
     /// Phits that a lane's buffer holds [80; for cut-through the longest packet]
     #[arg(long, value_name = "PHITS")]
+    #[arg(value_parser = whole::<u32>(0..))]
     pub buffer: Option<u32>,
     /// Cycles from the arrival of a head until it may get an output [23; 1 for cut-through]
     #[arg(long, value_name = "CYCLES")]
+    #[arg(value_parser = whole::<u32>(0..))]
     pub header_cycles: Option<u32>,
     /// Cycles for which each head occupies a switch's arbiter
     #[arg(long, value_name = "CYCLES", default_value_t = 1)]
+    #[arg(value_parser = whole::<u32>(0..))]
     pub arbiter_cycles: u32,
     /// Which hosts send to which: uniform, bit-reversal, shuffle, transpose, local or local:LINKS
     #[arg(long, default_value = "uniform", value_name = "NAME")]
@@ -62,22 +67,28 @@ pub struct SimulateArguments {
     pub length: Length,
     /// Destinations of each message; the network interface makes the copies (multi-send)
     #[arg(long, default_value_t = 1, value_name = "N")]
+    #[arg(value_parser = whole::<u32>(1..))]
     pub copies: u32,
     /// Loads in phits per cycle and host [raised by 1.2 until the network falls behind]
     #[arg(long, value_delimiter = ',', value_name = "LOAD")]
+    #[arg(value_parser = number)]
     pub load: Vec<f64>,
     /// Runs with different random numbers; the intervals are over these
     #[arg(long, default_value_t = 3, value_name = "N")]
+    #[arg(value_parser = whole::<u32>(1..))]
     pub seeds: u32,
     /// The first of these seeds
     #[arg(long, default_value_t = 1, value_name = "N")]
+    #[arg(value_parser = whole::<u64>(0..))]
     pub seed: u64,
     /// Cycles before anything is counted
     #[arg(long, default_value_t = 10_000, value_name = "CYCLES")]
+    #[arg(value_parser = whole::<u64>(0..))]
     pub warm_up: u64,
     /// A load is simulated until the 95% interval of its mean latency is this share of the latency, and that
     /// of the accepted traffic is a fifth of this share (10 to 40 batches of 2,000 cycles)
     #[arg(long, default_value_t = 0.05, value_name = "SHARE")]
+    #[arg(value_parser = between::<1, 1000>)]
     pub precision: f64,
     /// --threads and --json.
     #[command(flatten)]

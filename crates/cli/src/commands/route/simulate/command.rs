@@ -10,6 +10,7 @@ use crate::output::{file, terminal};
 use evenkeel_switch_sim::{
     Experiment, Interval, Parameters, SimulationError, StoppingRules, Traffic, run_parallel, throughput,
 };
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 /// If no loads are given, each next load offers so many times as much traffic.
@@ -20,8 +21,13 @@ const FIRST_SHARE: f64 = 0.05;
 /// Simulates all networks, schemes and seeds, writes the files that were asked for, and returns what is
 /// printed.
 pub fn simulate(arguments: &SimulateArguments) -> Result<String, CommandError> {
-    let files = [&arguments.runs.json, &arguments.plot, &arguments.map];
-    file::check_writable(files.into_iter().flatten())?;
+    let outputs = &[
+        ("--json", arguments.runs.json.as_deref()),
+        ("--plot", arguments.plot.as_deref()),
+        ("--map", arguments.map.as_deref()),
+    ];
+    let inputs: Vec<&Path> = arguments.networks.iter().chain(&arguments.lfts).map(PathBuf::as_path).collect();
+    file::check_outputs(outputs, &inputs)?;
     let parameters = arguments.parameters();
     parameters.check().map_err(|e| RouteError::Simulate(RouteReason::Parameters(e.to_string())))?;
     if arguments.load.iter().any(|load| !(*load > 0.0 && *load <= 1.0)) {

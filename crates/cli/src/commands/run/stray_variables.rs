@@ -1,0 +1,77 @@
+//! Variables of the environment that look like options of evenkeel and are none: most likely misspelt.
+
+use crate::inject::injections;
+use crate::jobs::discovery;
+use evenkeel_diagnostics as diagnostics;
+use evenkeel_options as options;
+
+const PREFIX: &str = "EVENKEEL_";
+
+/// Variables that are no options: for this program, and those by which evenkeel's processes know each other.
+const KNOWN: [&str; 6] = [
+    diagnostics::VARIABLE,
+    discovery::RUN,
+    injections::MARK,
+    "EVENKEEL_LIB",
+    "EVENKEEL_AGENT",
+    "EVENKEEL_LAUNCHED_RANKS",
+];
+
+/// How the names of variables begin that building, testing and packages of evenkeel use.
+const OF_TOOLS: [&str; 9] = [
+    "EVENKEEL_ACTION",
+    "EVENKEEL_DEPS",
+    "EVENKEEL_MPIABI",
+    "EVENKEEL_MPICH",
+    "EVENKEEL_OPENMPI",
+    "EVENKEEL_PYTEST",
+    "EVENKEEL_TEST",
+    "EVENKEEL_VENV",
+    "EVENKEEL_WRITE_HEADER",
+];
+
+/// A sentence about each variable that is no option.
+pub fn warnings(names: impl IntoIterator<Item = String>) -> Vec<String> {
+    let mut stray: Vec<String> = names.into_iter().filter(|name| is_stray(name)).collect();
+    stray.sort();
+    stray.iter().map(|name| warning(name)).collect()
+}
+
+fn is_stray(name: &str) -> bool {
+    name.starts_with(PREFIX)
+        && !KNOWN.contains(&name)
+        && !OF_TOOLS.iter().any(|start| name.starts_with(start))
+        && !options::ALL.iter().any(|option| option.env == name)
+}
+
+fn warning(name: &str) -> String {
+    let distance = |env: &&str| strsim::damerau_levenshtein(env, name);
+    let nearest = options::ALL.iter().map(|option| option.env).min_by_key(distance).unwrap_or_default();
+    format!("{name} is no option and does nothing. The nearest one is {nearest}: correct or unset it.")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(names: &[&str]) -> Vec<String> {
+        warnings(names.iter().map(|name| name.to_string()))
+    }
+
+    #[test]
+    fn a_misspelt_option_is_named() {
+        let found = said(&["PATH", "EVENKEEL_WIAT", "EVENKEEL_BARRIERS"]);
+        assert!(
+            found[0].contains("EVENKEEL_BARRIERS is no option") && found[0].contains("EVENKEEL_BARRIER:")
+        );
+        assert!(found[1].contains("EVENKEEL_WIAT is no option") && found[1].contains("EVENKEEL_WAIT:"));
+        assert_eq!(found.len(), 2);
+    }
+
+    #[test]
+    fn options_and_what_evenkeel_sets_itself_are_no_mistakes() {
+        let all: Vec<&str> = options::ALL.iter().map(|option| option.env).chain(KNOWN).collect();
+        assert_eq!(said(&all), Vec::<String>::new());
+        assert_eq!(said(&["EVENKEEL_TEST_TOKEN", "EVENKEEL_PYTEST_JOB"]), Vec::<String>::new());
+    }
+}
