@@ -170,9 +170,9 @@ fn variables_are_checked_as_options_are() {
 #[test]
 fn run_warns_of_variables_that_are_no_options() {
     let f = machine(Kind::Mpich5);
-    let done = f.evenkeel_with(&["run", "-n", "2", "mpi/app"], &[("EVENKEEL_WIAT", "spin")]);
+    let done = f.evenkeel_with(&["run", "-n", "2", "mpi/app"], &[("EVENKEEL_WAITS", "spin")]);
     assert_eq!(done.status.code(), Some(7), "it runs");
-    assert!(err(&done).starts_with("evenkeel: EVENKEEL_WIAT is no option"), "{}", err(&done));
+    assert!(err(&done).starts_with("evenkeel: EVENKEEL_WAITS is no option"), "{}", err(&done));
     assert!(err(&done).contains("The nearest one is EVENKEEL_WAIT"), "{}", err(&done));
     let none = f.evenkeel_with(&["run", "-n", "2", "mpi/app"], &[("EVENKEEL_LOG", "off")]);
     assert_eq!(err(&none), "");

@@ -60,11 +60,11 @@ mod tests {
 
     #[test]
     fn a_misspelt_option_is_named() {
-        let found = said(&["PATH", "EVENKEEL_WIAT", "EVENKEEL_BARRIERS"]);
+        let found = said(&["PATH", "EVENKEEL_WAITS", "EVENKEEL_BARRIERS"]);
         assert!(
             found[0].contains("EVENKEEL_BARRIERS is no option") && found[0].contains("EVENKEEL_BARRIER:")
         );
-        assert!(found[1].contains("EVENKEEL_WIAT is no option") && found[1].contains("EVENKEEL_WAIT:"));
+        assert!(found[1].contains("EVENKEEL_WAITS is no option") && found[1].contains("EVENKEEL_WAIT:"));
         assert_eq!(found.len(), 2);
     }
 
