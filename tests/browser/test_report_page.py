@@ -132,7 +132,8 @@ def test_the_page_follows_the_system_while_it_is_open(browser, pages):
     browser.open(pages(2))
     before = browser.pixels(charts(browser)["time"])[1]
     browser.prefer("dark")
-    assert browser.pixels(charts(browser)["time"])[1] != before
+    # The page is told of the change a moment later, and then draws.
+    assert until(lambda: browser.pixels(charts(browser)["time"])[1] != before)
 
 
 @pytest.mark.parametrize("ranks", [2, 512])
