@@ -9,6 +9,7 @@ CASES = [
     "pair_holes",
     "failed_exchange",
     "no_process",
+    "freed_types",
     "many_duplicates",
     "group",
     "parrived",

@@ -213,6 +213,45 @@ static void blocked_in_the_host(const char *call)
         MPI_Waitall(MANY, requests, MPI_STATUSES_IGNORE);
 }
 
+static int deleted;
+
+static int note_deletion(MPI_Datatype type, int key, void *value, void *extra)
+{
+    (void)type, (void)key, (void)value, (void)extra;
+    deleted++;
+    return MPI_SUCCESS;
+}
+
+/* A type that no collective uses is freed at once, one that is in use when it is not any more. */
+static void freed_types(void)
+{
+    int key, in[6] = {1, 0, 2, 0, 3, 0}, out[6] = {-1, -1, -1, -1, -1, -1};
+    MPI_Datatype unused, used;
+    MPI_Request request;
+    MPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, note_deletion, &key, NULL);
+    MPI_Type_vector(3, 1, 2, MPI_INT, &used);
+    MPI_Type_commit(&used);
+    MPI_Type_set_attr(used, key, NULL);
+    MPI_Type_dup(used, &unused);
+    MPI_Type_set_attr(unused, key, NULL);
+    begin_under_way();
+    MPI_Type_free(&unused);
+    CHECK(deleted == 1 && unused == MPI_DATATYPE_NULL, "%d types have been freed, not one", deleted);
+    end_under_way();
+    if (world_rank == 0)
+        memcpy(out, in, sizeof in);
+    if (world_rank == 0)
+        usleep(20 * 1000);
+    MPI_Ibcast(out, 1, used, 0, MPI_COMM_WORLD, &request);
+    MPI_Type_free(&used);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    for (int i = 0; i < 3; i++)
+        CHECK(out[2 * i] == i + 1, "element %d is %d", i, out[2 * i]);
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK(deleted == 2, "%d types have been freed, not two", deleted);
+    MPI_Type_free_keyval(&key);
+}
+
 int main(int argc, char **argv)
 {
     begin(&argc, &argv);
@@ -225,6 +264,8 @@ int main(int argc, char **argv)
         failed_exchange();
     else if (!strcmp(what, "no_process"))
         no_process();
+    else if (!strcmp(what, "freed_types"))
+        freed_types();
     else if (!strcmp(what, "many_duplicates"))
         many_duplicates();
     else if (!strcmp(what, "group") || !strcmp(what, "parrived"))

@@ -63,8 +63,7 @@ static void complete(nonblocking *n)
     unlink(n);
     ek_comm_entry_drop(n->marshal.entry);
     ek_host.Grequest_complete(n->handle); /* the request owns it now, and may have freed it */
-    if (--ek_process.collectives == 0)
-        ek_free_postponed();
+    ek_process.collectives--;
 }
 
 static int launch(nonblocking *n, MPI_Request *handle)
@@ -86,6 +85,7 @@ static int launch(nonblocking *n, MPI_Request *handle)
     if (ek_request_test(n->request))
         complete(n);
     pthread_mutex_unlock(&lock);
+    ek_free_postponed();
     return MPI_SUCCESS;
 }
 
@@ -114,13 +114,15 @@ void ek_collectives_poll_all(void)
     if (ek_depth || pthread_mutex_trylock(&lock))
         return;
     ek_depth++;
+    ek_requests_progress();
     for (nonblocking *n = under_way, *next; n; n = next) {
         next = n->next;
-        if (ek_request_test(n->request))
+        if (ek_request_is_complete(n->request))
             complete(n);
     }
     ek_depth--;
     pthread_mutex_unlock(&lock);
+    ek_free_postponed(); /* callbacks of the program may run there */
 }
 
 void ek_collectives_note_awaited(int count, const MPI_Request *requests, bool is_awaited)
@@ -133,3 +135,35 @@ void ek_collectives_note_awaited(int count, const MPI_Request *requests, bool is
                 ek_request_set_awaited(n->request, is_awaited);
     pthread_mutex_unlock(&lock);
 }
+
+/* ---- what is still needed ---- */
+
+static bool needs_type(const ek_marshal *m, MPI_Datatype type)
+{
+    for (int i = 0; i < m->unpackings_used; i++)
+        if (m->unpackings[i].layout.type == type)
+            return true;
+    return m->call.combine_context == &m->host_operator && m->host_operator.layout.type == type;
+}
+
+static bool needs_op(const ek_marshal *m, MPI_Op op)
+{
+    return m->call.combine_context == &m->host_operator && m->host_operator.op == op;
+}
+
+/* Whether something holds for one that is under way; true where that cannot be found out. */
+#define ANY_UNDER_WAY(condition)                                    \
+    do {                                                            \
+        if (ek_depth)                                               \
+            return true; /* this thread may hold the lock */        \
+        bool is_one = false;                                        \
+        pthread_mutex_lock(&lock);                                  \
+        for (nonblocking *n = under_way; n && !is_one; n = n->next) \
+            is_one = condition;                                     \
+        pthread_mutex_unlock(&lock);                                \
+        return is_one;                                              \
+    } while (0)
+
+bool ek_collectives_need_type(MPI_Datatype type) { ANY_UNDER_WAY(needs_type(&n->marshal, type)); }
+
+bool ek_collectives_need_op(MPI_Op op) { ANY_UNDER_WAY(needs_op(&n->marshal, op)); }

@@ -21,6 +21,10 @@ static inline void ek_collectives_poll(void)
         ek_collectives_poll_all();
 }
 
+/* Whether one that is under way still needs a datatype or an operator of the program's. */
+bool ek_collectives_need_type(MPI_Datatype);
+bool ek_collectives_need_op(MPI_Op);
+
 /* The slow part of ek_collectives_set_awaited. */
 void ek_collectives_note_awaited(int count, const MPI_Request *, bool is_awaited);
 

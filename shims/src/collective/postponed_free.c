@@ -11,22 +11,8 @@ typedef struct postponed {
     MPI_Datatype type;
 } postponed;
 
-static postponed *list;
+static _Atomic(postponed *) list; /* changed under the lock */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-
-/* Under the lock. */
-static void free_all(void)
-{
-    while (list) {
-        postponed *p = list;
-        list = p->next;
-        if (p->is_op)
-            ek_host.Op_free(&p->op);
-        else
-            ek_host.Type_free(&p->type);
-        free(p);
-    }
-}
 
 static bool postpone(postponed what)
 {
@@ -39,9 +25,8 @@ static bool postpone(postponed what)
     pthread_mutex_lock(&lock);
     p->next = list;
     list = p;
-    if (!ek_process.collectives)
-        free_all();
     pthread_mutex_unlock(&lock);
+    ek_free_postponed();
     return true;
 }
 
@@ -61,7 +46,21 @@ bool ek_postpone_type_free(MPI_Datatype type)
 
 void ek_free_postponed(void)
 {
+    if (!list)
+        return;
+    /* What is on the list was freed by the program: nothing that begins now uses it. */
     pthread_mutex_lock(&lock);
-    free_all();
+    postponed *freed = ek_process.collectives ? NULL : list;
+    if (freed)
+        list = NULL;
     pthread_mutex_unlock(&lock);
+    while (freed) {
+        postponed *p = freed;
+        freed = p->next;
+        if (p->is_op)
+            ek_host.Op_free(&p->op);
+        else
+            ek_host.Type_free(&p->type);
+        free(p);
+    }
 }

@@ -9,7 +9,7 @@
 bool ek_postpone_op_free(MPI_Op);
 bool ek_postpone_type_free(MPI_Datatype);
 
-/* No nonblocking collective is under way. */
+/* Frees what was postponed, if no nonblocking collective is under way any more. The caller holds no lock. */
 void ek_free_postponed(void);
 
 #endif

@@ -38,6 +38,13 @@ pub unsafe extern "C" fn ek_request_test(request: *mut Request) -> bool {
     unsafe { Process::current().requests.is_done(request) }
 }
 
+/// Returns whether a request is complete, and makes no progress: `ek_requests_progress` does, for all.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ek_request_is_complete(request: *mut Request) -> bool {
+    // SAFETY: returned by `ek_start` and not freed, by the interface.
+    unsafe { request::is_complete(request) }
+}
+
 /// Notes that the program waits for a request, or does not any more.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ek_request_set_awaited(request: *mut Request, is_awaited: bool) {

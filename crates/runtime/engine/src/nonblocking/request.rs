@@ -254,6 +254,15 @@ impl Requests {
     }
 }
 
+/// Returns whether a request is complete, and makes no progress.
+///
+/// # Safety
+/// As for [`Requests::is_done`].
+pub unsafe fn is_complete(request: *mut Request) -> bool {
+    // SAFETY: by the caller's promise; only the flag is read.
+    unsafe { (*request).is_done.load(Ordering::Acquire) }
+}
+
 /// Notes that the program waits for a request, or does not any more.
 ///
 /// # Safety
