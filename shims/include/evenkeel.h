@@ -1176,6 +1176,11 @@ int ek_start(const ek_comm *comm, struct ek_call *call, ek_request **started);
 bool ek_request_test(ek_request *request);
 
 /*
+ Returns whether a request is complete, and makes no progress: `ek_requests_progress` does, for all.
+ */
+bool ek_request_is_complete(ek_request *request);
+
+/*
  Notes that the program waits for a request, or does not any more.
  */
 void ek_request_set_awaited(ek_request *request, bool is_awaited);

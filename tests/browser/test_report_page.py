@@ -10,6 +10,7 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
 from paths import EVENKEEL
+from processes import until
 
 RANKS = [2, 16, 64, 512]
 CHARTS = ["time", "late", "deferral", "latency"]
