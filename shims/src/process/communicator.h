@@ -78,6 +78,13 @@ extern EK_HIDDEN _Thread_local int ek_creating __attribute__((tls_model("initial
 /* This thread is inside MPI_Comm_idup, which waits for no other rank. */
 extern EK_HIDDEN _Thread_local bool ek_duplicates_later __attribute__((tls_model("initial-exec")));
 
+static inline void ek_duplicating_end(const bool *before) { ek_duplicates_later = *before; }
+
+/* Sets it to the end of the block, also if an exception of the program's passes through. */
+#define EK_DUPLICATING_LATER_SCOPE                                                                    \
+    bool duplicated_later __attribute__((cleanup(ek_duplicating_end), unused)) = ek_duplicates_later; \
+    ek_duplicates_later = true
+
 static inline void ek_creating_end(int *unused) { (void)unused, ek_creating--; }
 
 /* That is so until the block ends. */

@@ -113,7 +113,20 @@ static int await(MPI_Request *request, MPI_Status *status)
     }
 }
 
-/* Takes back a receive whose send could not be started. */
+/* False: the host refuses the send, before it posts a receive that might take a message. */
+static bool may_send_to(int dest, MPI_Comm comm)
+{
+    const ek_comm_entry *e = comm == ek_handles.comm_null ? NULL : ek_comm_find(comm);
+    return dest == MPI_PROC_NULL || !e || (dest >= 0 && dest < e->size);
+}
+
+/* An error handler of the program's has returned from an error. */
+static bool was_refused(MPI_Request send, int dest)
+{
+    return dest != MPI_PROC_NULL && send == ek_handles.request_null;
+}
+
+/* Takes back a receive whose send could not be started, or has failed. */
 static void take_back(MPI_Request *receive)
 {
     if (*receive == ek_handles.request_null)
@@ -126,6 +139,8 @@ static void take_back(MPI_Request *receive)
 static int await_both(MPI_Request *send, MPI_Request *receive, MPI_Status *status)
 {
     int code = await(send, MPI_STATUS_IGNORE);
+    if (code && receive)
+        take_back(receive);
     return code || !receive ? code : await(receive, status);
 }
 
@@ -183,15 +198,19 @@ static bool copy_packed(const void *buf, MPI_Count count, MPI_Datatype type, cha
         MPI_Request receive = ek_handles.request_null, send = ek_handles.request_null;                       \
         bool is_from_a_rank = source != MPI_PROC_NULL;                                                       \
         int code = MPI_SUCCESS;                                                                              \
+        if (!may_send_to(dest, comm))                                                                        \
+            return next(out, out_count, out_type, dest, out_tag, in, in_count, in_type, source, in_tag,      \
+                        comm, status);                                                                       \
         if (is_from_a_rank)                                                                                  \
             code = ek_host.Irecv##suffix(in, in_count, in_type, source, in_tag, comm, &receive);             \
-        if (code)                                                                                            \
+        if (code || (is_from_a_rank && receive == ek_handles.request_null))                                  \
             return code;                                                                                     \
         code = ek_host.Isend##suffix(out, out_count, out_type, dest, out_tag, comm, &send);                  \
-        if (code)                                                                                            \
+        if (code || was_refused(send, dest)) {                                                               \
             take_back(&receive);                                                                             \
-        else                                                                                                 \
-            code = await_both(&send, is_from_a_rank ? &receive : NULL, status);                              \
+            return code;                                                                                     \
+        }                                                                                                    \
+        code = await_both(&send, is_from_a_rank ? &receive : NULL, status);                                  \
         if (code || is_from_a_rank)                                                                          \
             return code;                                                                                     \
         return next(out, out_count, out_type, MPI_PROC_NULL, out_tag, in, in_count, in_type, source, in_tag, \
@@ -205,16 +224,21 @@ static bool copy_packed(const void *buf, MPI_Count count, MPI_Datatype type, cha
         bool is_from_a_rank = source != MPI_PROC_NULL;                                                       \
         char *copy;                                                                                          \
         int bytes, code;                                                                                     \
-        if (!copy_packed(buf, count, type, &copy, &bytes, &code))                                            \
+        if (!may_send_to(dest, comm) || !copy_packed(buf, count, type, &copy, &bytes, &code))                \
             return next(buf, count, type, dest, out_tag, source, in_tag, comm, status);                      \
         if (!code && is_from_a_rank)                                                                         \
             code = ek_host.Irecv##suffix(buf, count, type, source, in_tag, comm, &receive);                  \
-        if (!code && (code = ek_host.Isend##suffix(copy, bytes, MPI_PACKED, dest, out_tag, comm, &send)))    \
-            take_back(&receive);                                                                             \
-        else if (!code)                                                                                      \
-            code = await_both(&send, is_from_a_rank ? &receive : NULL, status);                              \
+        bool is_over = code || (is_from_a_rank && receive == ek_handles.request_null);                       \
+        if (!is_over) {                                                                                      \
+            code = ek_host.Isend##suffix(copy, bytes, MPI_PACKED, dest, out_tag, comm, &send);               \
+            is_over = code || was_refused(send, dest);                                                       \
+            if (is_over)                                                                                     \
+                take_back(&receive);                                                                         \
+            else                                                                                             \
+                code = await_both(&send, is_from_a_rank ? &receive : NULL, status);                          \
+        }                                                                                                    \
         free(copy);                                                                                          \
-        if (code || is_from_a_rank)                                                                          \
+        if (code || is_over || is_from_a_rank)                                                               \
             return code;                                                                                     \
         return next(buf, count, type, MPI_PROC_NULL, out_tag, source, in_tag, comm, status);                 \
     }

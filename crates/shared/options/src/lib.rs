@@ -44,12 +44,21 @@ pub fn is_of_run_alone(env: &str) -> bool {
 /// that would have lived with the MPI library: it bears as much as connections over TCP do.
 pub fn node_patience_ms() -> u64 {
     const OF_AUTO: u64 = 15 * 60 * 1000;
-    let given = std::env::var(NODE_PATIENCE_MS.env).ok().and_then(|value| value.parse().ok());
-    given.unwrap_or(if NODES.get() == "auto" { OF_AUTO } else { DEFAULT_NODE_PATIENCE_MS })
+    given_patience_ms().unwrap_or(if NODES.get() == "auto" { OF_AUTO } else { DEFAULT_NODE_PATIENCE_MS })
+}
+
+/// How long agents may take to agree which rank has died first, in milliseconds, before a rank that has seen
+/// one die names that.
+pub fn death_patience_ms() -> u64 {
+    given_patience_ms().unwrap_or(DEFAULT_NODE_PATIENCE_MS)
+}
+
+fn given_patience_ms() -> Option<u64> {
+    std::env::var(NODE_PATIENCE_MS.env).ok().and_then(|value| value.parse().ok())
 }
 
 /// The default of [`NODE_PATIENCE_MS`].
-pub const DEFAULT_NODE_PATIENCE_MS: u64 = 2000;
+const DEFAULT_NODE_PATIENCE_MS: u64 = 2000;
 
 /// Defines one constant for each option, and [`ALL`]. The doc comment of an option is its help text too.
 macro_rules! options {

@@ -74,7 +74,9 @@ fn launch(start: Start, ranks: u32, injections: &Injections) -> Result<Outcome, 
 fn written_trace(given: &EngineOptions) -> Option<PathBuf> {
     let value = |option: &OptionSpec| Some(given.value(option)).filter(|value| !value.is_empty());
     let is_given = given.given.iter().any(|(env, _)| env == options::TRACE.env);
-    if !is_given && options::LAUNCHERS_RANK.iter().any(|name| std::env::var_os(name).is_some()) {
+    // Slurm also gives batch scripts a number of this kind.
+    let mut of_ranks = options::LAUNCHERS_RANK.into_iter().filter(|name| !name.starts_with("SLURM"));
+    if !is_given && of_ranks.any(|name| std::env::var_os(name).is_some()) {
         return None;
     }
     let is_written = value(&options::REPLAY).is_none() || given.value(&options::TRACE_LEVEL) == "times";

@@ -87,6 +87,8 @@ impl DeadlockWatch {
             let at = known.iter().position(|it| it.job.is_elsewhere());
             let elsewhere = at.map(|at| known.swap_remove(at)).or_else(|| self.search_elsewhere());
             self.jobs.extend(elsewhere);
+        } else {
+            drop(self.elsewhere.found()); // ends what it has started on other machines
         }
         for job in here {
             // Without a number, its ranks are still in MPI_Init.
@@ -119,7 +121,7 @@ impl DeadlockWatch {
             return WholeJob::elsewhere(&run, found).map(Watched::begin);
         }
         if self.elsewhere.is_due() {
-            match WholeJob::search_elsewhere(ways) {
+            match WholeJob::search_elsewhere(ways, self.elsewhere.begun()) {
                 Ok(Some(search)) => self.elsewhere.begin(search),
                 Ok(None) => self.elsewhere.give_up(),
                 Err(error) => {

@@ -30,7 +30,7 @@ pub fn print_all(ways: &Ways) {
 
 /// The job of this process that has no ranks on this machine, if it is found on others.
 fn address_elsewhere(ways: &Ways) -> Option<JobAddress> {
-    let found = WholeJob::search_elsewhere(ways).ok()??.run();
+    let found = WholeJob::search_elsewhere(ways, 0).ok()??.run();
     let run = discovery::run_value(std::process::id());
     WholeJob::elsewhere(&run, found).map(|job| job.address())
 }

@@ -30,11 +30,15 @@ const OF_TOOLS: [&str; 9] = [
     "EVENKEEL_WRITE_HEADER",
 ];
 
-/// A sentence about each variable that is no option.
+/// A name that differs from all options in more letters is somebody's own, such as EVENKEEL_VERSION of an
+/// environment module.
+const MOST_LETTERS: usize = 3;
+
+/// A sentence about each variable that is no option, but looks like one.
 pub fn warnings(names: impl IntoIterator<Item = String>) -> Vec<String> {
     let mut stray: Vec<String> = names.into_iter().filter(|name| is_stray(name)).collect();
     stray.sort();
-    stray.iter().map(|name| warning(name)).collect()
+    stray.iter().filter_map(|name| warning(name)).collect()
 }
 
 fn is_stray(name: &str) -> bool {
@@ -44,10 +48,10 @@ fn is_stray(name: &str) -> bool {
         && !options::ALL.iter().any(|option| option.env == name)
 }
 
-fn warning(name: &str) -> String {
-    let distance = |env: &&str| strsim::damerau_levenshtein(env, name);
-    let nearest = options::ALL.iter().map(|option| option.env).min_by_key(distance).unwrap_or_default();
-    format!("{name} is no option and does nothing. The nearest one is {nearest}: correct or unset it.")
+fn warning(name: &str) -> Option<String> {
+    let distances = options::ALL.iter().map(|o| (strsim::damerau_levenshtein(o.env, name), o.env));
+    let (_, nearest) = distances.min().filter(|(distance, _)| *distance <= MOST_LETTERS)?;
+    Some(format!("{name} is no option and does nothing. The nearest one is {nearest}: correct or unset it."))
 }
 
 #[cfg(test)]
@@ -72,6 +76,7 @@ mod tests {
     fn options_and_what_evenkeel_sets_itself_are_no_mistakes() {
         let all: Vec<&str> = options::ALL.iter().map(|option| option.env).chain(KNOWN).collect();
         assert_eq!(said(&all), Vec::<String>::new());
-        assert_eq!(said(&["EVENKEEL_TEST_TOKEN", "EVENKEEL_PYTEST_JOB"]), Vec::<String>::new());
+        let own = ["EVENKEEL_TEST_TOKEN", "EVENKEEL_PYTEST_JOB", "EVENKEEL_VERSION", "EVENKEEL_INSTALLED_AT"];
+        assert_eq!(said(&own), Vec::<String>::new());
     }
 }

@@ -93,13 +93,18 @@ impl WholeJob {
         whole
     }
 
-    /// What finds the job of an `evenkeel run` on this machine that has no ranks here: one machine is enough,
-    /// since ranks tell the others. None if no other machine is named.
-    pub fn search_elsewhere(ways: &Ways) -> Result<Option<Search>, JobError> {
+    /// What finds the job of an `evenkeel run` on this machine that has no ranks here: one machine with ranks
+    /// is enough, since these tell the others. The `turn`-th search (0, 1, …) asks the next few machines.
+    /// None if no other machine is named.
+    pub fn search_elsewhere(ways: &Ways, turn: u32) -> Result<Option<Search>, JobError> {
         let me = system::host_name();
-        let others = ways.hosts.iter().filter(|host| **host != me);
-        let hosts: Vec<String> = others.take(Search::AT_ONCE).cloned().collect();
-        Ok(if hosts.is_empty() { None } else { Some(Search { hosts, shell: ways.shell(None)? }) })
+        let others: Vec<String> = ways.hosts.iter().filter(|host| **host != me).cloned().collect();
+        let parts: Vec<&[String]> = others.chunks(Search::AT_ONCE).collect();
+        if parts.is_empty() {
+            return Ok(None);
+        }
+        let hosts = parts[turn as usize % parts.len()].to_vec();
+        Ok(Some(Search { hosts, shell: ways.shell(None)? }))
     }
 
     /// The job of an `evenkeel run`, as [`discovery::RUN`] names it, among what a search has found.
@@ -193,6 +198,10 @@ impl WholeJob {
 
     /// The same job on this machine, found again: processes end, and others take their numbers.
     pub fn renew(&mut self, job: Job) {
+        let me = system::host_name();
+        if self.here.is_none() {
+            self.left_out.retain(|machine| machine.host != me);
+        }
         self.here = Some(job);
     }
 

@@ -94,7 +94,7 @@ impl Node {
         let now = clock::monotonic_ns().max(1);
         let first = self.death_seen_ns.compare_exchange(0, now, Ordering::Relaxed, Ordering::Relaxed);
         let since = first.map_or_else(|earlier| earlier, |_| now);
-        let patience_ms = options::node_patience_ms().min(options::DEFAULT_NODE_PATIENCE_MS);
+        let patience_ms = options::death_patience_ms();
         !link.agent.is_dead() && now.saturating_sub(since) < patience_ms.saturating_mul(2_000_000)
     }
 
