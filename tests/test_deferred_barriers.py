@@ -111,6 +111,11 @@ NOTICED_CALLS = {
 # The clocks that clock_order.c reads; whole seconds are too long to show anything.
 CLOCKS = ["monotonic", "realtime", "raw", "boottime", "gettimeofday", "timespec_get", "syscall"]
 
+# Looks, of 2,000, that may find nothing although the barrier was strict. If a lock is taken, the kernel leaves
+# it to a thread of its own to put the event of a poll into the ring, which may be after write() has returned.
+# A leak shows in 5% of the looks and more (test_without_the_gate_hidden_channels_show_it).
+LATE_BY_ITSELF = {"kernel-aio": 4}
+
 # Cases of program_code.c: how MPI or a fault calls a function of the program, and how rank 0 dies.
 PROGRAM_CODE = ["errhandler", "operator", "request", "attribute", "survivor"]
 DEATHS = ["segv", "blocked-segv", "fpe", "trap", "abort", "overflow"]
@@ -173,7 +178,7 @@ def test_what_was_written_before_a_barrier_is_there_after_it(mpi, channel, mode,
     # Default MPICH spins for milliseconds at every one-sided call when ranks outnumber cores.
     rounds = 50 if mpi.name == "mpich5" and channel in ("rma", "refused-free") else 1000
     outcome, wrong = run_channel(mpi, channel, directory, rounds, report=report, EVENKEEL_BARRIER=mode)
-    assert outcome.code == 0 and wrong == 0, (
+    assert outcome.code == 0 and wrong is not None and wrong <= LATE_BY_ITSELF.get(channel, 0), (
         f"{wrong} wrong, exit code {outcome.code}\n{outcome.text[-2000:]}"
     )
     if "catch its own system calls" in outcome.err:
