@@ -111,9 +111,9 @@ NOTICED_CALLS = {
 # The clocks that clock_order.c reads; whole seconds are too long to show anything.
 CLOCKS = ["monotonic", "realtime", "raw", "boottime", "gettimeofday", "timespec_get", "syscall"]
 
-# Looks, of 2,000, that may find nothing although the barrier was strict. If a lock is taken, the kernel leaves
-# it to a thread of its own to put the event of a poll into the ring, which may be after write() has returned.
-# A leak shows in 5% of the looks and more (test_without_the_gate_hidden_channels_show_it).
+# Looks, of 2,000, that may find nothing although the barrier was strict. If a lock is taken, the kernel has a
+# thread of its own put the event of a poll into the ring, which may be after write() has returned. A leak
+# shows in 5% of the looks and more (test_without_the_gate_hidden_channels_show_it).
 LATE_BY_ITSELF = {"kernel-aio": 4}
 
 # Cases of program_code.c: how MPI or a fault calls a function of the program, and how rank 0 dies.
