@@ -1,5 +1,6 @@
 /* Legal calls that few programs make, by the argument `what`. Each has hung or given wrong results once. */
 #include "check.h"
+#include <stdbool.h>
 
 /* Buffers of which nothing is read, and into which nothing is written, may be NULL. */
 static void null_buffers(void)
