@@ -30,9 +30,9 @@ const OF_TOOLS: [&str; 9] = [
     "EVENKEEL_WRITE_HEADER",
 ];
 
-/// A name that differs from all options in more letters is somebody's own, such as EVENKEEL_VERSION of an
+/// A name that differs from all options in more characters is somebody's own, such as EVENKEEL_VERSION of an
 /// environment module.
-const MOST_LETTERS: usize = 3;
+const MOST_CHANGES: usize = 3;
 
 /// A sentence about each variable that is no option, but looks like one.
 pub fn warnings(names: impl IntoIterator<Item = String>) -> Vec<String> {
@@ -50,7 +50,7 @@ fn is_stray(name: &str) -> bool {
 
 fn warning(name: &str) -> Option<String> {
     let distances = options::ALL.iter().map(|o| (strsim::damerau_levenshtein(o.env, name), o.env));
-    let (_, nearest) = distances.min().filter(|(distance, _)| *distance <= MOST_LETTERS)?;
+    let (_, nearest) = distances.min().filter(|(distance, _)| *distance <= MOST_CHANGES)?;
     Some(format!("{name} is no option and does nothing. The nearest one is {nearest}: correct or unset it."))
 }
 
