@@ -229,8 +229,8 @@ def test_the_memory_of_an_agent_is_bounded(running):
 def test_survivors_on_all_hosts_go_on_where_the_library_reports_failures(clean, openmpi5):
     """With --with-ft the library carries out what spans hosts, and evenkeel ends no rank.
 
-    A rank of h1 dies, the other rank there gets the library's error, and all others go on. On a busy machine the
-    launcher of Open MPI 5.0.11 takes a rank of another host along now and then, also without evenkeel.
+    A rank of h1 dies, the other rank there gets the library's error, and all others go on. On a busy machine
+    the launcher of Open MPI 5.0.11 takes a rank of another host along now and then, also without evenkeel.
     """
     program = [openmpi5.build("survivors.c"), "victim=3"]
     words = launcher(openmpi5, with_agents(openmpi5), program, options=FAULT_TOLERANCE)
