@@ -34,11 +34,6 @@ impl Score {
         }
     }
 
-    /// Receives that nothing was foreseen of.
-    pub fn silent(&self) -> u64 {
-        self.receives - self.hits - self.wrong
-    }
-
     /// Hits among all receives, from 0 to 1: no prediction counts as a miss. 0 if there are none.
     pub fn hit_ratio(&self) -> f64 {
         if self.receives == 0 { 0.0 } else { self.hits as f64 / self.receives as f64 }
