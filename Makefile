@@ -123,7 +123,7 @@ test-browser: deps-browser
 	fi
 
 # Three tests at a time: most of them wait for launchers. Those that measure run alone. Of the tests marked
-# `in_turn` each case runs under two of the MPI libraries; with EVENKEEL_TEST_ALL=1 under all of them.
+# `in_turn` each case runs under one or two of the MPI libraries; with EVENKEEL_TEST_ALL=1 under all of them.
 test-programs:
 	$(TOOLS)/python -m pytest -n 3 -m 'not alone' $(PROGRAMS)
 	$(TOOLS)/python -m pytest -m alone $(PROGRAMS)

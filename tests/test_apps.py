@@ -8,6 +8,8 @@ import pytest
 import processes
 from apps import assert_right, build
 
+pytestmark = pytest.mark.in_turn
+
 RANKS = [1, 2, 3, 4, 5, 8]
 
 # Name of the run to its parameters. Problems are small, and such that ranks get different shares.

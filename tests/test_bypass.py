@@ -17,6 +17,8 @@ from evenkeel_command import evenkeel
 from processes import HUNG_S, until, with_token
 from verdicts import assert_passed
 
+pytestmark = pytest.mark.in_turn
+
 # Operation, ranks, the stopped rank, the ranks that need nothing from it. In a binomial tree the stopped
 # ranks would be inner ones, or some of the others would be below them.
 TREES = [

@@ -13,6 +13,8 @@ import litmus_tests
 from litmus_tests import assert_litmus, run_background, run_litmus
 from verdicts import assert_never_wrong, assert_passed
 
+pytestmark = pytest.mark.in_turn
+
 CHANNELS = [
     "file",
     "inline",

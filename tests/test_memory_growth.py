@@ -10,6 +10,8 @@ import pytest
 
 from paths import PROGRAMS
 
+pytestmark = pytest.mark.in_turn
+
 ALLOCATIONS = ["malloc", "calloc", "memalign", "aligned_alloc", "posix_memalign", "realloc", "pieces"]
 MAPPINGS = ["mmap", "raw-mmap", "mremap", "mprotect", "many-mmaps", "sbrk"]
 GIVEN_BACK = ["madvise", "syscall-madvise", "trimmed"]

@@ -7,6 +7,8 @@ import pytest
 
 from mpis import named
 
+pytestmark = pytest.mark.in_turn
+
 RANKS = 3
 SOURCE = "mismatched.c"
 

@@ -8,6 +8,8 @@ import pytest
 from dead_ranks import assert_dead_rank_is_named, run_until_a_rank_dies
 from mpis import FAULT_TOLERANCE, KEEP_JOB_AFTER_DEATH
 
+pytestmark = pytest.mark.in_turn
+
 
 def shared_memory():
     """What evenkeel has left there; tests that run meanwhile have files of their own."""

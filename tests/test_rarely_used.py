@@ -4,6 +4,8 @@ import pytest
 
 from verdicts import assert_passed
 
+pytestmark = pytest.mark.in_turn
+
 CASES = [
     "null_buffers",
     "pair_holes",

@@ -38,6 +38,7 @@ def assert_stops(first, who, number, what):
     first.assert_stops([kind, who, number, *more], what)
 
 
+@pytest.mark.in_turn("i", of=1)
 @pytest.mark.parametrize("i", ["", "i"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_another_contribution_is_noticed_where_it_is_made(openmpi4, tmp_path, kind, i):
@@ -51,6 +52,7 @@ def test_another_contribution_is_noticed_where_it_is_made(openmpi4, tmp_path, ki
         assert_stops(first, 1, 1, RANK_1 + r".*sent (and received )?differs? at call 2")
 
 
+@pytest.mark.in_turn("i", of=1)
 @pytest.mark.parametrize("i", ["", "i"])
 @pytest.mark.parametrize("kind", REDUCTIONS)
 def test_another_result_of_the_same_contributions_is_noticed(openmpi4, tmp_path, kind, i):
@@ -92,6 +94,7 @@ def test_the_trace_of_one_library_is_that_of_another(openmpi4, tmp_path, second,
 # ---- neighbours ----
 
 
+@pytest.mark.in_turn("topology", of=1)
 @pytest.mark.parametrize("i", ["", "i"])
 @pytest.mark.parametrize("topology", ["ring", "line", "graph"])
 @pytest.mark.parametrize("kind", NEIGHBORS)

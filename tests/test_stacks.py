@@ -20,6 +20,8 @@ from paths import EVENKEEL, ROOT
 from processes import HUNG_S, until
 from verdicts import assert_passed
 
+pytestmark = pytest.mark.in_turn("library", of=1)
+
 SCRIPT = ROOT / "tests" / "python" / "hang.py"
 
 

@@ -14,6 +14,8 @@ import pytest
 import mpis
 from verdicts import assert_never_wrong, assert_passed
 
+pytestmark = pytest.mark.in_turn
+
 MODES = ["default", "deferred"]
 CHANNELS = ["hangup", "terminate", "aio", "posix-shm", "library-map", "raw-map", "limit"]
 
@@ -36,7 +38,6 @@ def ranks_for(mpi, mode, salt):
     return 2 + (3 * names.index(mpi.name) + 2 * MODES.index(mode) + salt) % 7
 
 
-@pytest.mark.in_turn
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("channel", CHANNELS)
 def test_signals_threads_mappings_and_limits(mpi, channel, mode, directory):

@@ -7,12 +7,25 @@ from attack_runs import deferred_share, run_attack
 from litmus_tests import run_litmus
 from verdicts import assert_never_wrong, assert_passed
 
+pytestmark = pytest.mark.in_turn
+
 
 @pytest.mark.parametrize("ranks, threads", [(2, 4), (3, 3)])
 def test_threads_call_collectives_at_once(mpi, ranks, threads):
     if mpi.family == "mpich" and ranks > 2:
         pytest.skip("default MPICH spins for milliseconds at every message when ranks outnumber cores")
     outcome = mpi.run(mpi.build("threads.c"), ranks, f"threads={threads}", "rounds=100")
+    if "NO THREADS" in outcome.out:
+        pytest.skip(f"{mpi.name} grants no MPI_THREAD_MULTIPLE")
+    assert_passed(outcome)
+
+
+@pytest.mark.parametrize("started, elements", [(400, 1), (2, 1_000_000)])
+@pytest.mark.parametrize("call", ["receive", "wait", "probe", "barrier", "split"])
+def test_a_thread_in_a_blocking_call_moves_on_what_another_starts(mpi, call, started, elements):
+    """400 are more than the segment holds at once; so are 4 MB."""
+    program = mpi.build("blocked_threads.c")
+    outcome = mpi.run(program, 2, f"in={call}", f"started={started}", f"elements={elements}", timeout=60)
     if "NO THREADS" in outcome.out:
         pytest.skip(f"{mpi.name} grants no MPI_THREAD_MULTIPLE")
     assert_passed(outcome)

@@ -15,6 +15,8 @@ from paths import EVENKEEL
 from processes import until
 from verdicts import assert_passed
 
+pytestmark = pytest.mark.in_turn("library", of=1)
+
 
 @pytest.fixture(autouse=True)
 def program():

@@ -4,8 +4,10 @@
 #include "host/generalized_request.h"
 #include "process/call_line.h"
 #include "process/faults.h"
+#include "process/progress_thread.h"
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 typedef struct nonblocking {
     int outcome; /* MPI error code of the request; must be the first member, as the request frees the whole */
@@ -16,7 +18,7 @@ typedef struct nonblocking {
 } nonblocking;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the list, and completing what is on it */
-static nonblocking *under_way;
+static nonblocking *oldest, *newest;
 
 /* ---- starting ---- */
 
@@ -33,11 +35,13 @@ static int materialize(ek_call *call)
 
 static void link_in(nonblocking *n)
 {
-    n->previous = NULL;
-    n->next = under_way;
-    if (under_way)
-        under_way->previous = n;
-    under_way = n;
+    n->previous = newest;
+    n->next = NULL;
+    if (newest)
+        newest->next = n;
+    else
+        oldest = n;
+    newest = n;
 }
 
 static void unlink(nonblocking *n)
@@ -45,9 +49,11 @@ static void unlink(nonblocking *n)
     if (n->previous)
         n->previous->next = n->next;
     else
-        under_way = n->next;
+        oldest = n->next;
     if (n->next)
         n->next->previous = n->previous;
+    else
+        newest = n->previous;
 }
 
 /* Completes for MPI what the engine has completed. The caller holds the lock. */
@@ -82,9 +88,14 @@ static int launch(nonblocking *n, MPI_Request *handle)
     pthread_mutex_lock(&lock);
     ek_process.collectives++;
     link_in(n);
-    if (ek_request_test(n->request))
+    const bool is_complete = ek_request_test(n->request);
+    if (is_complete)
         complete(n);
     pthread_mutex_unlock(&lock);
+    /* A thread that comes into the host now sees what is under way, and moves it on. One that is there
+     * already has not seen it. */
+    if (EK_UNLIKELY(ek_threads_in_calls > 0) && !is_complete)
+        ek_progress_thread_stand_in();
     ek_free_postponed();
     return MPI_SUCCESS;
 }
@@ -115,25 +126,59 @@ void ek_collectives_poll_all(void)
         return;
     ek_depth++;
     ek_requests_progress();
-    for (nonblocking *n = under_way, *next; n; n = next) {
+    /* There may be thousands, of which mostly the oldest are complete. While another thread starts one, the
+     * number may be too low: then the rest is found next time. */
+    int complete_ones = ek_process.collectives - (int)ek_requests_incomplete();
+    for (nonblocking *n = oldest, *next; n && complete_ones > 0; n = next) {
         next = n->next;
-        if (ek_request_is_complete(n->request))
+        if (ek_request_is_complete(n->request)) {
             complete(n);
+            complete_ones--;
+        }
     }
     ek_depth--;
     pthread_mutex_unlock(&lock);
     ek_free_postponed(); /* callbacks of the program may run there */
 }
 
+static bool is_among(MPI_Request handle, int count, const MPI_Request *requests)
+{
+    for (int i = 0; i < count; i++)
+        if (requests[i] == handle)
+            return true;
+    return false;
+}
+
+static int compare(const void *a, const void *b)
+{
+    /* Handles are numbers in some libraries and pointers in others. */
+    const uintptr_t x = (uintptr_t)*(const MPI_Request *)a, y = (uintptr_t)*(const MPI_Request *)b;
+    return (x > y) - (x < y);
+}
+
+/* Returns NULL if they are few, or if there is no memory. */
+static MPI_Request *sort(int count, const MPI_Request *requests)
+{
+    enum { FEW = 16 };
+    MPI_Request *sorted = count > FEW ? malloc((size_t)count * sizeof *sorted) : NULL;
+    if (sorted) {
+        memcpy(sorted, requests, (size_t)count * sizeof *sorted);
+        qsort(sorted, (size_t)count, sizeof *sorted, compare);
+    }
+    return sorted;
+}
+
 void ek_collectives_note_awaited(int count, const MPI_Request *requests, bool is_awaited)
 {
     if (ek_depth || pthread_mutex_trylock(&lock))
         return; /* as in ek_collectives_poll_all */
-    for (nonblocking *n = under_way; n; n = n->next)
-        for (int i = 0; i < count; i++)
-            if (requests[i] == n->handle)
-                ek_request_set_awaited(n->request, is_awaited);
+    MPI_Request *sorted = sort(count, requests);
+    for (nonblocking *n = oldest; n; n = n->next)
+        if (sorted ? bsearch(&n->handle, sorted, (size_t)count, sizeof *sorted, compare) != NULL
+                   : is_among(n->handle, count, requests))
+            ek_request_set_awaited(n->request, is_awaited);
     pthread_mutex_unlock(&lock);
+    free(sorted);
 }
 
 /* ---- what is still needed ---- */
@@ -152,16 +197,16 @@ static bool needs_op(const ek_marshal *m, MPI_Op op)
 }
 
 /* Whether something holds for one that is under way; true where that cannot be found out. */
-#define ANY_UNDER_WAY(condition)                                    \
-    do {                                                            \
-        if (ek_depth)                                               \
-            return true; /* this thread may hold the lock */        \
-        bool is_one = false;                                        \
-        pthread_mutex_lock(&lock);                                  \
-        for (nonblocking *n = under_way; n && !is_one; n = n->next) \
-            is_one = condition;                                     \
-        pthread_mutex_unlock(&lock);                                \
-        return is_one;                                              \
+#define ANY_UNDER_WAY(condition)                                 \
+    do {                                                         \
+        if (ek_depth)                                            \
+            return true; /* this thread may hold the lock */     \
+        bool is_one = false;                                     \
+        pthread_mutex_lock(&lock);                               \
+        for (nonblocking *n = oldest; n && !is_one; n = n->next) \
+            is_one = condition;                                  \
+        pthread_mutex_unlock(&lock);                             \
+        return is_one;                                           \
     } while (0)
 
 bool ek_collectives_need_type(MPI_Datatype type) { ANY_UNDER_WAY(needs_type(&n->marshal, type)); }

@@ -9,6 +9,7 @@ static ek_call_line unread;
 ek_call_line *ek_line = &unread;
 
 _Atomic bool ek_calls_within_host;
+_Atomic int ek_threads_in_calls;
 
 static ek_inspection inspection;
 

@@ -47,10 +47,14 @@ static inline bool ek_is_called_by_program(void)
     return false;
 }
 
+/* Where several threads may be in MPI: how many are in a call in which they may wait. */
+extern EK_HIDDEN _Atomic int ek_threads_in_calls;
+
 /* A call that the line tells of, until the block ends. */
 typedef struct ek_call_scope {
     ek_call_line *line; /* NULL: it does not */
     uint64_t outside;   /* the version afterwards */
+    bool is_counted;    /* in ek_threads_in_calls */
 } ek_call_scope;
 
 /* Where several threads may be in MPI. */
@@ -64,12 +68,17 @@ static inline __attribute__((always_inline)) ek_call_scope ek_call_begin(const c
     enum { PLACE = 3 };
     ek_call_line *const line = ek_line;
     uint64_t was = EK_LINE_LOAD(line, version);
-    if (EK_UNLIKELY(!ek_is_called_by_program()) || EK_UNLIKELY(was & PLACE))
-        return (ek_call_scope){NULL, 0};
-    if (EK_LIKELY(!ek_process.is_threaded))
+    if (EK_UNLIKELY(!ek_is_called_by_program()))
+        return (ek_call_scope){0};
+    const bool is_threaded = EK_UNLIKELY(ek_process.is_threaded);
+    if (is_threaded)
+        ek_threads_in_calls++;
+    if (EK_UNLIKELY(was & PLACE))
+        return (ek_call_scope){.is_counted = is_threaded};
+    if (!is_threaded)
         EK_LINE_STORE(line, version, was + 1);
     else if (!ek_call_takes_line(line, was))
-        return (ek_call_scope){NULL, 0};
+        return (ek_call_scope){.is_counted = true};
     __atomic_thread_fence(
         __ATOMIC_RELEASE); /* a reader that finds a word of what follows finds the version */
     EK_LINE_STORE(line, name, (uintptr_t)name);
@@ -77,13 +86,15 @@ static inline __attribute__((always_inline)) ek_call_scope ek_call_begin(const c
     EK_LINE_STORE(line, peer, peer);
     EK_LINE_STORE(line, tag, tag);
     __atomic_store_n(&line->version, was + 2, __ATOMIC_RELEASE);
-    return (ek_call_scope){line, was + 4};
+    return (ek_call_scope){line, was + 4, is_threaded};
 }
 
 static inline void ek_call_end(const ek_call_scope *scope)
 {
     if (EK_LIKELY(scope->line != NULL))
         __atomic_store_n(&scope->line->version, scope->outside, __ATOMIC_RELEASE);
+    if (EK_UNLIKELY(scope->is_counted))
+        ek_threads_in_calls--;
 }
 
 /* The line says so until the block ends, also by a C++ exception. */

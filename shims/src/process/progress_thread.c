@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <time.h>
 
 struct ek_progress_thread {
     pthread_t thread;
@@ -29,18 +30,21 @@ static void *run(void *argument)
     return NULL;
 }
 
+/* The program's signal handlers run in the program's threads. */
+static bool create(pthread_t *thread, void *(*function)(void *), void *argument)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int error = pthread_create(thread, NULL, function, argument);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return !error;
+}
+
 ek_progress_thread *ek_progress_thread_start(void)
 {
     ek_progress_thread *t = calloc(1, sizeof *t);
-    sigset_t all, before;
-    if (!t)
-        return NULL;
-    /* The program's signal handlers run in the program's threads. */
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int error = pthread_create(&t->thread, NULL, run, t);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (!error)
+    if (t && create(&t->thread, run, t))
         return t;
     free(t);
     return NULL;
@@ -51,4 +55,61 @@ void ek_progress_thread_stop(ek_progress_thread *t)
     t->stopped = true;
     pthread_join(t->thread, NULL);
     free(t);
+}
+
+/* ---- for threads that have entered the host before ---- */
+
+static struct {
+    pthread_mutex_t lock;
+    pthread_t thread;
+    bool is_there; /* it is to be joined */
+    bool runs;     /* it will look for work once more */
+    _Atomic bool stopped;
+} standing = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* Waits for a moment, as more work often comes soon and a thread takes long to start. Returns whether there
+ * is some. */
+static bool linger(void)
+{
+    enum { LINGERS_MS = 5 };
+    const struct timespec nap = {.tv_nsec = 1000000};
+    for (int ms = 0; ms < LINGERS_MS && !standing.stopped && !ek_requests_incomplete(); ms++)
+        nanosleep(&nap, NULL);
+    pthread_mutex_lock(&standing.lock);
+    bool runs = standing.runs = ek_requests_incomplete() && !standing.stopped;
+    pthread_mutex_unlock(&standing.lock);
+    return runs;
+}
+
+static void *stand(void *unused)
+{
+    (void)unused;
+    ek_depth = 1; /* as in `run` */
+    do {
+        ek_pause pause = {0};
+        while (ek_requests_incomplete() && !standing.stopped) {
+            ek_requests_progress();
+            ek_pause_once(&pause);
+        }
+    } while (linger());
+    return NULL;
+}
+
+void ek_progress_thread_stand_in(void)
+{
+    pthread_mutex_lock(&standing.lock);
+    if (!standing.runs && !standing.stopped) {
+        if (standing.is_there)
+            pthread_join(standing.thread, NULL);
+        standing.is_there = standing.runs = create(&standing.thread, stand, NULL);
+    }
+    pthread_mutex_unlock(&standing.lock);
+}
+
+void ek_progress_thread_end(void)
+{
+    standing.stopped = true;
+    if (standing.is_there)
+        pthread_join(standing.thread, NULL);
+    standing.is_there = false;
 }

@@ -12,4 +12,11 @@ typedef struct ek_progress_thread ek_progress_thread;
 ek_progress_thread *ek_progress_thread_start(void);
 void ek_progress_thread_stop(ek_progress_thread *);
 
+/* One for all threads of the program that had entered the host before there was anything to move on. It moves
+ * on evenkeel's collectives until none is left. Without memory for it they wait until a thread calls MPI. */
+void ek_progress_thread_stand_in(void);
+
+/* Ends it, for MPI_Finalize. */
+void ek_progress_thread_end(void);
+
 #endif

@@ -5,6 +5,7 @@
 #include "process/call_line.h"
 #include "process/communicator.h"
 #include "process/host_progress.h"
+#include "process/progress_thread.h"
 #include "trace/start.h"
 #include "world/records.h"
 #include <stdlib.h>
@@ -60,6 +61,7 @@ static void end(void)
     if (settles)
         settle_connections();
     ek_unmark_traffic(EK_WAITS_FOR_ALL);
+    ek_progress_thread_end();
     ek_process.active = ek_process.records_messages = ek_process.reports_messages = false;
     ek_comms_close();
     ek_host_progress_close();

@@ -8,6 +8,7 @@ use crate::comm::state::PartState;
 use crate::record::tally::SHORTEST_WAIT_NS;
 use crate::spanning::operation::SpanningOperation;
 use std::cell::UnsafeCell;
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -18,7 +19,7 @@ pub struct Companion {
     /// The part itself.
     pub part: NodePart,
     /// Operations that are not complete, oldest first. Only used while the part's state is locked.
-    active: UnsafeCell<Vec<*mut Request>>,
+    active: UnsafeCell<VecDeque<*mut Request>>,
 }
 
 // SAFETY: `active` is used only inside `NodePart::with`, which excludes other threads.
@@ -29,7 +30,7 @@ unsafe impl Send for Companion {}
 impl Companion {
     /// The companion with this part.
     pub(crate) fn new(part: NodePart) -> Companion {
-        Companion { part, active: UnsafeCell::new(Vec::new()) }
+        Companion { part, active: UnsafeCell::new(VecDeque::new()) }
     }
 }
 
@@ -61,6 +62,11 @@ impl Work {
             Work::Node(operation) => operation.poll(part, state),
             Work::Spanning(operation) => operation.poll(part, state),
         }
+    }
+
+    /// No later operation of the communicator can have begun, because instances are entered in order.
+    fn holds_up_later(&self) -> bool {
+        matches!(self, Work::Node(operation) if !operation.has_entered())
     }
 
     fn bytes_moved(&self, part: &NodePart) -> usize {
@@ -139,7 +145,7 @@ impl Requests {
             // SAFETY: the part's state is locked.
             let active = unsafe { &mut *companion.active.get() };
             if !is_done {
-                active.push(request);
+                active.push_back(request);
                 self.pending.fetch_add(1, Ordering::AcqRel);
             }
             (request, !is_done && active.len() == 1)
@@ -167,11 +173,22 @@ impl Requests {
         part.with(|state| {
             // SAFETY: the part's state is locked, and polling does not call this function again.
             let active = unsafe { &mut *companion.active.get() };
-            active.retain(|&request| {
+            let (mut looked_at, mut kept) = (0, 0);
+            while looked_at < active.len() {
                 // SAFETY: requests in the list are alive: only complete ones may be freed, and those are
                 // not in the list.
-                !self.advance(unsafe { &mut *request }, part, state)
-            });
+                let request = unsafe { &mut *active[looked_at] };
+                looked_at += 1;
+                if self.advance(request, part, state) {
+                    continue;
+                }
+                active.swap(kept, looked_at - 1); // what was there is complete, or the request itself
+                kept += 1;
+                if request.work.holds_up_later() {
+                    break; // there may be thousands
+                }
+            }
+            active.drain(kept..looked_at);
             active.is_empty()
         })
     }
