@@ -25,7 +25,7 @@ def pytest_configure(config):
     config.addinivalue_line("markers", "alone: measures, so that no other test may run at the same time")
     config.addinivalue_line(
         "markers",
-        "in_turn(parameter='mpi', of=2): each case runs with so many values of this parameter, which take turns",
+        "in_turn(parameter='mpi', of=2): each case runs with so many values of it, which take turns",
     )
 
 
