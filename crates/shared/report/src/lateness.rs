@@ -14,6 +14,12 @@ use std::collections::BTreeMap;
 /// arrival, which are sampled, then say more than waits.
 const ROOTED: [&str; 3] = ["reduce", "gather", "gatherv"];
 
+/// Whether times of arrival say nothing about waits: a rank goes on after it has started a nonblocking
+/// collective, however late the others start it.
+fn held_up_only_by_waits(op: &str) -> bool {
+    op.strip_prefix('i').is_some_and(|blocking_form| !ROOTED.contains(&blocking_form))
+}
+
 /// An operation on a communicator.
 type Key = (String, Vec<u32>, String);
 
@@ -49,8 +55,10 @@ pub(crate) fn settle(ranks: &mut [RankRecord]) {
         for c in &mut r.comms {
             for op in &mut c.ops {
                 let key = (c.id.clone(), c.members.clone(), op.op.clone());
-                if let Some(by_rank) = late.get(&key) {
-                    set(op, by_rank.get(&rank).unwrap_or(&Late::default()), counted[&key] > 0);
+                let by_rank = late.get(&key);
+                if by_rank.is_some() || held_up_only_by_waits(&op.op) {
+                    let late = by_rank.and_then(|by_rank| by_rank.get(&rank));
+                    set(op, late.unwrap_or(&Late::default()), counted[&key] > 0);
                 }
             }
         }
@@ -111,6 +119,15 @@ mod tests {
         let mut ranks = ranks(ops);
         settle(&mut ranks);
         ranks.iter().map(|r| (r.comms[0].ops[0].last, r.comms[0].ops[0].late_ns)).collect()
+    }
+
+    #[test]
+    fn nobody_is_late_where_nobody_waited_for_a_nonblocking_collective() {
+        let late = |op: &str| OpRecord { op: op.into(), last: 5, late_ns: 70, ..Default::default() };
+        let other = |op: &str| OpRecord { last: 1, ..late(op) };
+        assert_eq!(settled(vec![late("iallreduce"), other("iallreduce")]), [(5, 0), (1, 0)]);
+        assert_eq!(settled(vec![late("allreduce"), other("allreduce")]), [(5, 70), (1, 70)]);
+        assert_eq!(settled(vec![late("ireduce"), other("ireduce")]), [(5, 70), (1, 70)]);
     }
 
     #[test]
