@@ -1,7 +1,10 @@
 /* Reductions of random floating-point numbers: in whatever order ranks arrive, the result has the same bits
  * and is close to the exact one.
  *
- *   float_sums n=60 repeats=4 seed=1
+ *   float_sums n=60 repeats=4 seed=1 blocking=0
+ *
+ * blocking=1: without nonblocking ones, of which the library carries out those of long vectors where ranks may
+ * not read each other's memory.
  *
  * Every reduction is computed `repeats` times, with random stalls before each call. All repetitions, and all
  * ranks that receive the same result, must agree bit for bit. Two runs with one seed print the same digest.
@@ -13,6 +16,7 @@ enum { REDUCE, ALLREDUCE, SCAN, EXSCAN, REDUCE_SCATTER_BLOCK, IREDUCE_SCATTER_BL
 
 static const size_t counts[] = {1, 2, 5, 7, 8, 100, 128, 1000, 4096, 12800, 131072};
 static uint64_t checks;
+static int is_blocking;
 
 typedef struct reduction {
     int index, kind, is_single, root;
@@ -36,7 +40,7 @@ static reduction draw_reduction(rng *shared, int index)
 {
     reduction r = {.index = index};
     r.n = counts[below(shared, sizeof counts / sizeof *counts)];
-    r.is_single = one_in(shared, 3), r.kind = below(shared, KINDS), r.root = below(shared, world_size);
+    r.is_single = one_in(shared, 3), r.kind = below(shared, is_blocking ? IREDUCE_SCATTER_BLOCK : KINDS), r.root = below(shared, world_size);
     r.content = draw(shared);
     int scatters = r.kind >= REDUCE_SCATTER_BLOCK;
     if (scatters && r.n > 13000) /* the vector is n elements per rank there */
@@ -124,6 +128,7 @@ static void check_equal_on_all_ranks(const reduction *r)
 int main(int argc, char **argv)
 {
     begin(&argc, &argv);
+    is_blocking = (int)number(argc, argv, "blocking", 0);
     int reductions = (int)number(argc, argv, "n", 60), repeats = (int)number(argc, argv, "repeats", 4);
     uint64_t seed = (uint64_t)number(argc, argv, "seed", 1);
     rng shared = {mix(seed)}, own = {mix3(seed, (uint64_t)world_rank, 77)};

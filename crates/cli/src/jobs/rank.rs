@@ -231,7 +231,11 @@ pub(super) fn needed(name: &str, me: usize, ranks: usize, root: Option<usize>) -
 fn missing(job: &Job, wait: &EngineWait, name: &str) -> Option<(u64, Option<Vec<usize>>)> {
     let (ranks, me) = (wait.ranks as usize, wait.me as usize);
     let board = job.segment.board(wait.block, ranks);
-    let needed = needed(name, me, ranks, wait.root.map(|root| root as usize));
+    let needed = if wait.needs_all {
+        Some((0..ranks).filter(|member| *member != me).collect())
+    } else {
+        needed(name, me, ranks, wait.root.map(|root| root as usize))
+    };
     if name == "MPI_Barrier" {
         let mine = board.entered(me)?;
         let needed = needed.unwrap_or_default();

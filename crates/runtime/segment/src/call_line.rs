@@ -42,6 +42,8 @@ const FIRST: usize = 10;
 const MEMBERS: usize = 11;
 const RANKS_AND_ME: usize = 12;
 const ROOT: usize = 13;
+/// With the root.
+const NEEDS_ALL: u64 = 1 << 63;
 const ORDINAL: usize = 14;
 const CALLER: usize = 15;
 
@@ -69,6 +71,8 @@ pub struct EngineWait {
     pub me: u32,
     /// The root, by its number among them.
     pub root: Option<u32>,
+    /// It needs all others, though the collective has a root: a step of a reduction of a long vector.
+    pub needs_all: bool,
     /// Which of the communicator's blocking collectives this is, counted from 1; 0 if that is not known.
     pub ordinal: u64,
 }
@@ -199,7 +203,8 @@ impl<'a, M: Words> CallLine<'a, M> {
             self.store(FIRST, wait.first.map_or(0, |first| first + 1));
             self.store(MEMBERS, wait.members);
             self.store(RANKS_AND_ME, u64::from(wait.ranks) | u64::from(wait.me) << 32);
-            self.store(ROOT, wait.root.map_or(0, |root| u64::from(root) + 1));
+            let root = wait.root.map_or(0, |root| u64::from(root) + 1);
+            self.store(ROOT, root | if wait.needs_all { NEEDS_ALL } else { 0 });
             self.store(ORDINAL, wait.ordinal);
         }
         version.store(was + 2, Ordering::Release); // pairs with the load of a reader
@@ -279,7 +284,8 @@ fn sight(words: &[u64; CALL_WORDS]) -> Sight {
         members: words[MEMBERS],
         ranks,
         me,
-        root: words[ROOT].checked_sub(1).map(|root| root as u32),
+        root: (words[ROOT] & !NEEDS_ALL).checked_sub(1).map(|root| root as u32),
+        needs_all: words[ROOT] & NEEDS_ALL != 0,
         ordinal: words[ORDINAL],
     };
     let call = CurrentCall {
@@ -330,6 +336,7 @@ mod tests {
             ranks: 4,
             me: 3,
             root: Some(0),
+            needs_all: true,
             ordinal: 7,
         };
         let calls = [

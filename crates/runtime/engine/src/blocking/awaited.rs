@@ -17,6 +17,8 @@ pub(crate) struct Awaited {
     /// The first instance of a collective other than a barrier.
     first: Option<u64>,
     root: Option<u32>,
+    /// In this step every rank needs all others, though the collective has a root.
+    needs_all: bool,
     /// Calls of collectives other than barriers that this rank has made, this one included.
     calls: Calls,
 }
@@ -39,6 +41,7 @@ impl Awaited {
         name: c"MPI_Barrier",
         first: None,
         root: None,
+        needs_all: false,
         calls: Calls::Counted,
     };
 
@@ -48,6 +51,7 @@ impl Awaited {
         name: c"MPI_Comm_free",
         first: None,
         root: None,
+        needs_all: false,
         calls: Calls::Unknown,
     };
 
@@ -60,6 +64,11 @@ impl Awaited {
     /// A collective that is counted when it is over.
     pub(crate) fn uncounted(call: &Call, first: Seq) -> Awaited {
         Awaited::collective(call, Some(first), Calls::OneMore)
+    }
+
+    /// The same for a step in which all ranks need all others, though the collective has a root.
+    pub(crate) fn by_all(self) -> Awaited {
+        Awaited { needs_all: true, ..self }
     }
 
     /// A collective on a communicator that spans nodes.
@@ -75,6 +84,7 @@ impl Awaited {
             name: kind.mpi_name(),
             first: first.map(|seq| seq.0),
             root: u32::try_from(call.root).ok(),
+            needs_all: false,
             calls,
         }
     }
@@ -102,6 +112,7 @@ impl Awaited {
             ranks: members.len() as u32,
             me: part.me as u32,
             root: self.root,
+            needs_all: self.needs_all,
             ordinal: part.with(|state| self.ordinal(state, node.recording)),
         };
         let name = self.name.as_ptr() as u64;

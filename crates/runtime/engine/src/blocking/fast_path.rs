@@ -92,7 +92,7 @@ impl FastCall<'_> {
         let root = call.root as usize;
         let piece = Piece::of(&part.shared.board, root, seq);
         if piece.part != self.part_of() || piece.bytes > call.bytes {
-            mismatch::end(part, call, root, piece.part.kind());
+            mismatch::end(part, call.kind(), call.bytes, root, piece.part.kind());
         }
         // SAFETY: published, shorter than a cell, and this rank has not left.
         unsafe { copy_small(piece.pointer, call.recv, piece.bytes) };
@@ -104,7 +104,7 @@ impl FastCall<'_> {
         let FastCall { part, call, seq, .. } = *self;
         for rank in (0..part.ranks).filter(|&rank| rank != part.me) {
             if !Piece::is_in_cell(&part.shared.board, rank, seq, self.part_of(), call.bytes) {
-                mismatch::end(part, call, rank, Piece::of(&part.shared.board, rank, seq).part.kind());
+                mismatch::end(part, call.kind(), call.bytes, rank, Piece::of(&part.shared.board, rank, seq).part.kind());
             }
         }
     }

@@ -140,6 +140,20 @@ impl Call {
         unsafe { *self.recv_spans.add(rank) }
     }
 
+    /// Where the part of rank `me` is in the vector that a reduce_scatter combines.
+    ///
+    /// # Safety
+    /// `recv_spans` must hold an entry for `me` if the kind needs it.
+    pub unsafe fn reduced_part(&self, me: usize) -> Span {
+        match self.kind() {
+            CollectiveKind::ReduceScatterBlock => {
+                Span { offset: (me * self.bytes) as isize, bytes: self.bytes }
+            }
+            // SAFETY: the caller's promise.
+            _ => unsafe { self.recv_span(me) },
+        }
+    }
+
     /// The number of bytes by which the call is cut, which all members know. For an allgather of blocks of
     /// different sizes this is the size of the largest block.
     ///

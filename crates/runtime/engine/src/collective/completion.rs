@@ -1,7 +1,7 @@
 //! What a rank does once the deposits that it needs are there: it copies them out, or combines them in rank
 //! order.
 
-use super::call::Call;
+use super::call::{Call, Span};
 use super::mismatch;
 use super::piece::{PartOf, Piece};
 use super::plan::Route;
@@ -22,6 +22,8 @@ pub struct Instance<'a> {
     pub call: &'a Call,
     /// Its kind.
     pub kind: Kind,
+    /// What the program has called.
+    pub called: Kind,
     /// How its bytes travel.
     pub route: Route,
     /// The instance's number.
@@ -117,9 +119,9 @@ impl Instance<'_> {
 
     /// The deposit of another rank, which must be a part of the same call.
     #[inline]
-    fn piece(&self, part: &NodePart, rank: usize) -> Piece {
+    pub(super) fn piece(&self, part: &NodePart, rank: usize) -> Piece {
         let piece = Piece::of(&part.shared.board, rank, self.seq);
-        if piece.part != PartOf::call(self.kind, self.is_last)
+        if piece.part != PartOf::call(self.called, self.is_last)
             || self.bytes_expected(part.ranks, rank).is_some_and(|bytes| bytes != piece.bytes)
         {
             self.look_closely(part, rank, &piece);
@@ -157,18 +159,18 @@ impl Instance<'_> {
             _ => false,
         };
         let expected = self.bytes_expected(part.ranks, rank);
-        let is_same = piece.part == PartOf::call(self.kind, self.is_last);
+        let is_same = piece.part == PartOf::call(self.called, self.is_last);
         if is_same && may_be_short && expected.is_some_and(|bytes| piece.bytes < bytes) {
             return;
         }
-        mismatch::end(part, self.call, rank, piece.part.kind());
+        mismatch::end(part, self.called, self.call.bytes, rank, piece.part.kind());
     }
 
     /// How many bytes of the piece that `rank` has for this one to take. Ends the job if there is less room.
     #[inline]
     fn room_for(&self, part: &NodePart, rank: usize, piece: &Piece, room: usize) -> usize {
         if piece.bytes > room && !part.shared.has_agent {
-            mismatch::end(part, self.call, rank, Some(self.kind));
+            mismatch::end(part, self.called, self.call.bytes, rank, Some(self.called));
         }
         piece.bytes.min(room)
     }
@@ -221,13 +223,9 @@ impl Instance<'_> {
     /// As for `take`.
     unsafe fn take_reduced_part(&self, part: &NodePart, state: &mut PartState) {
         let Instance { call, at, len, .. } = *self;
-        let (offset, bytes) = if self.kind == Kind::ReduceScatterBlock {
-            (part.me * call.bytes, call.bytes)
-        } else {
-            // SAFETY: one span per rank, by the caller's promise.
-            let span = unsafe { call.recv_span(part.me) };
-            (span.offset as usize, span.bytes)
-        };
+        // SAFETY: the caller's promise.
+        let Span { offset, bytes } = unsafe { call.reduced_part(part.me) };
+        let offset = offset as usize;
         let (from, to) = (at.max(offset), (at + len).min(offset + bytes));
         if from < to {
             // SAFETY: the caller's promise.

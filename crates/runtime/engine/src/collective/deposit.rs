@@ -20,11 +20,11 @@ use evenkeel_spanning::CollectiveKind as Kind;
 #[derive(Clone, Copy, Debug)]
 pub struct DepositPlan {
     kind: Kind,
+    part_of: PartOf,
     ranks: usize,
     /// Start and length of the instance's part of the cut dimension.
     at: usize,
     len: usize,
-    is_last: bool,
     payload: usize,
     /// How many bytes of the rank's ring it needs.
     pub ring_bytes: usize,
@@ -42,17 +42,18 @@ pub struct DepositRoom {
 }
 
 impl DepositPlan {
-    /// For the instance of `call` that carries `len` bytes starting at `at`, the last one or not, among
-    /// `ranks` ranks whose rings have `ring` bytes each.
+    /// For the instance of `call` that carries `len` bytes starting at `at`, among `ranks` ranks whose rings
+    /// have `ring` bytes each. `part_of` says of what the program has called it is.
     ///
     /// # Safety
     /// The call must have the spans that its kind needs.
     pub unsafe fn new(
         call: &Call,
+        part_of: PartOf,
         route: Route,
         ranks: usize,
         ring: usize,
-        (at, len, is_last): (usize, usize, bool),
+        (at, len): (usize, usize),
     ) -> DepositPlan {
         let kind = call.kind();
         // SAFETY: the caller's promise.
@@ -75,7 +76,7 @@ impl DepositPlan {
             0
         };
         let offers_memory = direct && payload > 0;
-        DepositPlan { kind, ranks, at, len, is_last, payload, ring_bytes, offers_memory }
+        DepositPlan { kind, part_of, ranks, at, len, payload, ring_bytes, offers_memory }
     }
 
     /// Writes the deposit of instance `seq` of `call` for rank `me`. The caller publishes it.
@@ -133,7 +134,7 @@ impl DepositPlan {
     }
 
     fn describe(&self, place: u64) -> u64 {
-        describe(place, PartOf::call(self.kind, self.is_last), self.payload)
+        describe(place, self.part_of, self.payload)
     }
 
     /// How many bytes of the payload do not fit into a cell, for a deposit that is a vector or a block.

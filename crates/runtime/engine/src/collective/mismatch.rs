@@ -3,17 +3,17 @@
 //! The readers of a deposit notice it. Such a program is in error, and its next collectives would take each
 //! other's data, so the job ends with a sentence.
 
-use super::call::Call;
 use crate::comm::part::NodePart;
 use evenkeel_segment::call_line;
 use evenkeel_spanning::CollectiveKind as Kind;
 
-/// Ends the job: `rank`'s deposit is not of this call, but of one of another kind or length.
+/// Ends the job: `rank`'s deposit is not of this rank's call, which is `called` with so many bytes, but of one
+/// of another kind or length.
 #[cold]
-pub(crate) fn end(part: &NodePart, call: &Call, rank: usize, kind: Option<Kind>) -> ! {
+pub(crate) fn end(part: &NodePart, called: Kind, bytes: usize, rank: usize, kind: Option<Kind>) -> ! {
     let node = part.shared.node;
     let place = part.shared.local_ranks[rank];
-    let differ = kind.is_some_and(|kind| kind != call.kind());
+    let differ = kind.is_some_and(|kind| kind != called);
     let of = |place: usize, kind: Option<Kind>, bytes: usize| Deposit {
         rank: node.neighbours[place].world_rank,
         kind,
@@ -23,7 +23,7 @@ pub(crate) fn end(part: &NodePart, call: &Call, rank: usize, kind: Option<Kind>)
             && matches!(kind, Some(Kind::Gather | Kind::Gatherv))
             && call_line::is_finalizing(&node.segment, place),
     };
-    node.end(&sentence(&of(node.local_rank, Some(call.kind()), call.bytes), &of(place, kind, 0)))
+    node.end(&sentence(&of(node.local_rank, Some(called), bytes), &of(place, kind, 0)))
 }
 
 /// What a rank has brought to a collective.

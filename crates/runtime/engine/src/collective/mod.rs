@@ -2,7 +2,8 @@
 //!
 //! A [`plan`] cuts a [`call`] into instances, and an [`operation`] carries it out. In each instance a rank
 //! makes its [`deposit`]; when the deposits that it needs are there, it copies or combines them
-//! ([`completion`], [`shared_fold`]), or reads them from another rank's memory ([`remote_read`]).
+//! ([`completion`], [`shared_fold`]), or reads them from another rank's memory ([`remote_read`],
+//! [`remote_fold`]).
 //! A rank whose call does not fit a deposit ends the job ([`mismatch`]).
 //! For ranks that are further ahead than the window allows it enters instances that it reads
 //! ([`ranks_ahead`]). [`builtin`] names the schedules that describe these operations.
@@ -19,5 +20,6 @@ pub mod operation;
 pub mod piece;
 pub mod plan;
 pub(crate) mod ranks_ahead;
+pub(crate) mod remote_fold;
 pub mod remote_read;
 pub mod shared_fold;

@@ -10,9 +10,10 @@
 use super::call::Call;
 use super::completion::Instance;
 use super::deposit::{DepositPlan, DepositRoom};
-use super::piece::{arrival_of, note_arrival};
+use super::piece::{PartOf, arrival_of, note_arrival};
 use super::plan::{CallPlan, Route};
 use super::ranks_ahead::RanksAhead;
+use super::remote_fold::RemoteFold;
 use super::remote_read::{self, ReadProgress};
 use super::shared_fold::{SHARED_RESULT, SharedFold};
 use crate::clock::Ticks;
@@ -26,10 +27,21 @@ use evenkeel_segment::{Board, Mapped, Seq};
 use evenkeel_spanning::CollectiveKind as Kind;
 use std::cell::Cell;
 
+/// Of which step of which call of the program an operation is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct StepOf {
+    /// What the program has called.
+    pub called: Kind,
+    /// No other step follows.
+    pub is_last: bool,
+}
+
 /// A collective call in progress among the ranks of one node.
 pub struct NodeOperation {
     call: Call,
     kind: Kind,
+    /// What the program has called, of which this is a step or all.
+    step: StepOf,
     nonblocking: bool,
     plan: CallPlan,
     /// What this rank contributes to each instance and what it needs.
@@ -44,6 +56,8 @@ pub struct NodeOperation {
     fold: SharedFold,
     /// Of the instance that is being finished: which deposits this rank has read.
     reads: ReadProgress,
+    /// Of a direct reduction: how far combining is.
+    remote_fold: Option<Box<RemoteFold>>,
     /// Of a direct instance: this rank has what it needs, and stays only until its readers have finished.
     is_taken: bool,
     /// Other ranks may still read this rank's memory.
@@ -67,12 +81,31 @@ impl NodeOperation {
         plan: CallPlan,
         nonblocking: bool,
     ) -> NodeOperation {
+        let step = StepOf { called: call.kind(), is_last: true };
+        NodeOperation::reserve_step(part, state, call, plan, nonblocking, step)
+    }
+
+    /// The same for a call that is a step of what the program has called.
+    #[inline]
+    pub(crate) fn reserve_step(
+        part: &NodePart,
+        state: &mut PartState,
+        mut call: Call,
+        plan: CallPlan,
+        nonblocking: bool,
+        step: StepOf,
+    ) -> NodeOperation {
         let kind = call.kind();
+        let scatters = matches!(kind, Kind::ReduceScatter | Kind::ReduceScatterBlock);
+        let remote_fold = (scatters && plan.route == Route::Direct)
+            // SAFETY: the front end provides valid buffers and the spans that the kind needs.
+            .then(|| Box::new(unsafe { RemoteFold::new(&mut call, part) }));
         // SAFETY: the front end provides the spans that the kind needs.
         let bytes = unsafe { call.common_bytes(part.ranks) };
         NodeOperation {
             call,
             kind,
+            step,
             nonblocking,
             plan,
             participation: kind.participation(part.ranks, call.root as usize, part.me),
@@ -82,6 +115,7 @@ impl NodeOperation {
             finished: 0,
             fold: SharedFold::default(),
             reads: ReadProgress::default(),
+            remote_fold,
             is_taken: false,
             offers_memory: false,
             missing: Cell::new(None),
@@ -143,11 +177,12 @@ impl NodeOperation {
         Instance {
             call: &self.call,
             kind: self.kind,
+            called: self.step.called,
             route: self.plan.route,
             seq: Seq(self.first.0 + index),
             at,
             len,
-            is_last: index + 1 == self.plan.instances,
+            is_last: index + 1 == self.plan.instances && self.step.is_last,
         }
     }
 
@@ -171,7 +206,8 @@ impl NodeOperation {
             // SAFETY: the front end provides the spans that the kind needs.
             unsafe {
                 let ring = board.geometry.ring_bytes;
-                DepositPlan::new(&self.call, self.plan.route, part.ranks, ring, (at, len, is_last))
+                let part_of = PartOf::call(self.step.called, is_last);
+                DepositPlan::new(&self.call, part_of, self.plan.route, part.ranks, ring, (at, len))
             }
         });
         let ring = deposit.map_or(0, |deposit| deposit.ring_bytes);
@@ -405,6 +441,7 @@ impl NodeOperation {
     #[inline]
     fn take(&mut self, part: &NodePart, state: &mut PartState) -> bool {
         let (mut fold, mut reads) = (std::mem::take(&mut self.fold), std::mem::take(&mut self.reads));
+        let mut remote_fold = self.remote_fold.take();
         let instance = self.instance(self.finished);
         self.enter_for_ranks_ahead(part, instance.seq, state.round(instance.seq), true);
         let is_done = if self.kind == Kind::Allreduce && part.ranks > 2 {
@@ -414,11 +451,14 @@ impl NodeOperation {
         } else if self.participation.needs == Sources::Empty {
             instance.take_own(part.me);
             true
+        } else if let Some(remote_fold) = &mut remote_fold {
+            // SAFETY: as below.
+            unsafe { remote_fold.advance(&instance, part) }
         } else {
             // SAFETY: all deposits that are read have been seen to be published or counted.
             unsafe { instance.take(part, state, &mut reads) }
         };
-        (self.fold, self.reads) = (fold, reads);
+        (self.fold, self.reads, self.remote_fold) = (fold, reads, remote_fold);
         is_done
     }
 

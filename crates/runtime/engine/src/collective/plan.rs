@@ -34,6 +34,9 @@ pub enum Route {
     Segment,
     /// Readers read the depositor's memory; the depositor stays until they have.
     Direct,
+    /// A reduction in two steps: each rank combines a part of the vector, which it reads from the memory of
+    /// the others, and then the parts go to those that get the result.
+    Parts,
 }
 
 /// How a call is cut into instances.
@@ -79,7 +82,12 @@ pub fn plan(
         | Kind::Scan
         | Kind::Exscan => {
             let vector = if kind == Kind::ReduceScatterBlock { bytes * g.ranks } else { bytes };
-            plan_reduction(vector, elem_bytes, g.ring_bytes)?
+            match kind {
+                _ if vector <= g.ring_bytes || !reads => plan_reduction(vector, elem_bytes, g.ring_bytes)?,
+                Kind::ReduceScatter | Kind::ReduceScatterBlock => CallPlan::direct(vector),
+                Kind::Reduce | Kind::Allreduce => CallPlan::in_parts(vector),
+                _ => plan_reduction(vector, elem_bytes, g.ring_bytes)?,
+            }
         }
         Kind::Gather | Kind::Allgather | Kind::Allgatherv => {
             if bytes <= g.ring_bytes {
@@ -117,6 +125,11 @@ impl CallPlan {
     /// One instance, read directly.
     fn direct(bytes: usize) -> CallPlan {
         CallPlan { route: Route::Direct, instances: 1, slice: bytes }
+    }
+
+    /// Two calls of one instance each.
+    fn in_parts(bytes: usize) -> CallPlan {
+        CallPlan { route: Route::Parts, instances: 2, slice: bytes }
     }
 
     /// As many instances as slices are needed, through the segment.
@@ -221,7 +234,7 @@ mod tests {
     #[test]
     fn elements_are_not_split() {
         let g = Geometry::new(4);
-        let facts = PlanFacts { cores: 2, large: LargeDeposits::Read };
+        let facts = PlanFacts { cores: 2, large: LargeDeposits::Cut };
         let p = plan(Kind::Allreduce, 24 * 10_000, 24, false, &g, facts).unwrap();
         assert_eq!(p.slice % 24, 0);
         assert_eq!(
