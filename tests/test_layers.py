@@ -40,6 +40,7 @@ ALLOWED = {
     "model": {"statistics"},
     "schedule-sim": {"model", "schedule", "random"},
     "route": {"random"},
+    "gang": {"random"},
     "fabric": {"secret", "segment"},
     "tune": {"engine", "schedule", "model", "schedule-sim", "random", "statistics"},
     "primitives": {"fabric", "segment"},
