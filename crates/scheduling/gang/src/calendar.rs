@@ -26,7 +26,7 @@ pub struct Calendar {
 }
 
 impl Calendar {
-    /// A calendar in which nobody runs.
+    /// A calendar in which no rank runs.
     pub fn new() -> Calendar {
         Calendar::default()
     }
@@ -86,8 +86,8 @@ impl Calendar {
         self.timetable(time_ns)?.cell(self.slot(time_ns)?, core)
     }
 
-    /// The next time after this one at which another slot is on, or another timetable holds. None if there is no
-    /// such time. Takes time linear in the length of a round.
+    /// The next time after this one at which another slot is on, or another timetable holds. None if there
+    /// is no such time. Takes time linear in the length of a round.
     pub fn next_switch_ns(&self, time_ns: u64) -> Option<u64> {
         let next = self.timetables.iter().map(begin_ns).find(|begin_ns| *begin_ns > time_ns);
         let within = self.timetable(time_ns).and_then(|timetable| {

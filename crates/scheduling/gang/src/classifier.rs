@@ -5,8 +5,8 @@ use crate::thresholds::Thresholds;
 /// The classes of flexible coscheduling (FCS).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Class {
-    /// Coscheduled: the rank blocks often, and its partners answer soon when the gang runs. Also a rank of which
-    /// nothing is known.
+    /// Coscheduled: the rank blocks often, and its partners answer soon when the gang runs. Also a rank of
+    /// which nothing is known.
     #[default]
     CS,
     /// Frustrated: it blocks often, and waits long even when the gang runs.
@@ -28,8 +28,8 @@ pub struct Sample {
 
 /// The class of one rank, from samples, normally one at the end of each of its quanta.
 ///
-/// The class changes only if several samples in a row say so by a margin. Older samples count half as much with
-/// every new one. Constant memory, constant time.
+/// The class changes only if several samples in a row say so by a margin. Older samples count half as much
+/// with every new one. Constant memory, constant time.
 ///
 /// ```
 /// use evenkeel_gang::{Class, Classifier, Sample, Thresholds};
@@ -102,7 +102,8 @@ impl Classifier {
         self.class
     }
 
-    /// The class that the measured values ask for. The limits lie further away for the class that the rank has.
+    /// The class that the measured values ask for. The limits lie further away for the class that the rank
+    /// has.
     fn propose(&self) -> Class {
         let limits = &self.thresholds;
         let away = |is_inside: bool| if is_inside { 1.0 - limits.margin } else { 1.0 + limits.margin };
@@ -117,9 +118,10 @@ impl Classifier {
     }
 }
 
-/// The classes by which the ranks of a job are scheduled: no rank is frustrated (F) beside coscheduled ones (CS)
-/// unless it waits for at least the share of its time that the thresholds name as evidence. Otherwise ranks that
-/// want their partners would wait for those that were sent away (a whole application lost 24% so).
+/// The classes by which the ranks of a job are scheduled: no rank is frustrated (F) beside coscheduled ones
+/// (CS) unless it waits for at least the share of its time that the thresholds name as evidence. Otherwise
+/// ranks that want their partners would wait for those that were sent away (a whole application lost 24%
+/// so).
 ///
 /// `ranks` has each rank's own class and the share of its time that it waits.
 pub fn agree(ranks: &[(Class, f64)], thresholds: &Thresholds) -> Vec<Class> {

@@ -12,9 +12,10 @@
 //! turn         what a rank may do in a slot, by its class and that of the core's owner
 //! ```
 //!
-//! Nodes that share a clock and a calendar switch at the same instants without any message. Sources: Ousterhout,
-//! "Scheduling techniques for concurrent systems", ICDCS 1982 (the matrix); Lifka, "The ANL/IBM SP scheduling
-//! system", JSSPP 1995 (EASY); Frachtenberg, Feitelson, Petrini, Fernandez, "Flexible coscheduling", IPDPS 2003.
+//! Nodes that share a clock and a calendar switch at the same instants without any message. Sources:
+//! Ousterhout, "Scheduling techniques for concurrent systems", ICDCS 1982 (the matrix); Lifka, "The ANL/IBM
+//! SP scheduling system", JSSPP 1995 (EASY); Frachtenberg, Feitelson, Petrini, Fernandez, "Flexible
+//! coscheduling", IPDPS 2003.
 //!
 //! May use: std. Must never: do I/O, read a clock, start threads, or depend on the order of a hash map: equal
 //! calls give equal results.

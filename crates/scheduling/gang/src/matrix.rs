@@ -38,8 +38,8 @@ impl Row {
     }
 }
 
-/// Ousterhout's matrix: a row for each slot, a column for each core. The jobs of a row run at the same time; rows
-/// take turns.
+/// Ousterhout's matrix: a row for each slot, a column for each core. The jobs of a row run at the same time;
+/// rows take turns.
 ///
 /// A core has at most one rank in a slot. All ranks of a job are in one slot. On each machine the jobs of all
 /// slots together hold no more memory than it has.
@@ -55,8 +55,8 @@ pub struct Matrix {
 }
 
 impl Matrix {
-    /// An empty matrix on these machines with at most this many slots (at least 1; with 1 it shares space, not
-    /// time).
+    /// An empty matrix on these machines with at most this many slots (at least 1; with 1 it shares space,
+    /// not time).
     pub fn new(machines: &[Machine], maximal_slots: usize, packing: Packing) -> Matrix {
         let machine_of =
             machines.iter().enumerate().flat_map(|(m, machine)| vec![m; machine.cores]).collect();
@@ -121,8 +121,9 @@ impl Matrix {
         self.placements.values()
     }
 
-    /// Puts a job into a slot: one of its own weight if one has free cores, else a new one, else one of a greater
-    /// weight. So a job never gets a smaller share than it asked for. Takes time linear in the cells.
+    /// Puts a job into a slot: one of its own weight if one has free cores, else a new one, else one of a
+    /// greater weight. So a job never gets a smaller share than it asked for. Takes time linear in the
+    /// cells.
     ///
     /// # Errors
     /// Says why the job does not fit; the matrix is unchanged then.
@@ -156,8 +157,8 @@ impl Matrix {
         true
     }
 
-    /// Moves jobs into earlier slots where their cores are free, and drops slots that are empty, so that the rest
-    /// get longer turns. No rank changes its core. Slots get new numbers.
+    /// Moves jobs into earlier slots where their cores are free, and drops slots that are empty, so that the
+    /// rest get longer turns. No rank changes its core. Slots get new numbers.
     fn compact(&mut self) {
         for slot in (1..self.rows.len()).rev() {
             let jobs: Vec<JobId> =

@@ -8,10 +8,10 @@ use std::ops::Range;
 /// Each rule is monotone: if it finds cores, it finds some too when more cores or more memory are free.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Packing {
-    /// All ranks lie in one aligned block of the smallest power of two that holds them. Halves with fewer free
-    /// cores are preferred, so that large blocks stay whole. Jobs that start and end leave holes that others can
-    /// use (Feitelson and Rudolph, "Distributed hierarchical control for parallel processing", Computer 1990,
-    /// pack slots so).
+    /// All ranks lie in one aligned block of the smallest power of two that holds them. Halves with fewer
+    /// free cores are preferred, so that large blocks stay whole. Jobs that start and end leave holes that
+    /// others can use (Feitelson and Rudolph, "Distributed hierarchical control for parallel processing",
+    /// Computer 1990, pack slots so).
     #[default]
     Buddy,
     /// The free cores with the lowest numbers.
@@ -66,8 +66,8 @@ impl Packing {
     }
 }
 
-/// The block that halving finds: of two halves with a block that is large enough, the one with fewer free cores.
-/// `blocks` has the free cores of each block, and whether they are enough.
+/// The block that halving finds: of two halves with a block that is large enough, the one with fewer free
+/// cores. `blocks` has the free cores of each block, and whether they are enough.
 fn fullest_block(blocks: Vec<(usize, bool)>) -> Option<usize> {
     let mut levels = vec![blocks];
     while levels.last()?.len() > 1 {

@@ -21,8 +21,8 @@ pub enum QueuePolicy {
 pub struct QueuedJob {
     /// What it asks for.
     pub request: Request,
-    /// An upper bound of the time from its start to its end in nanoseconds, turns of other jobs included. None if
-    /// not known: the job is started in its order only, or where it is in the head's way at no time.
+    /// An upper bound of the time from its start to its end in nanoseconds, turns of other jobs included.
+    /// None if not known: the job is started in its order only, or where it is in the head's way at no time.
     pub estimate_ns: Option<u64>,
 }
 
@@ -97,8 +97,8 @@ impl Queue {
         started
     }
 
-    /// When the head can start by the estimates: the end of the running job after which it fits. None if the end
-    /// of a job that must end first is not known, or if nothing waits.
+    /// When the head can start by the estimates: the end of the running job after which it fits. None if the
+    /// end of a job that must end first is not known, or if nothing waits.
     pub fn reservation_ns(&self, matrix: &Matrix, now_ns: u64) -> Option<u64> {
         let head = self.waiting.front()?;
         let mut later = matrix.clone();
@@ -129,7 +129,8 @@ impl Queue {
             };
             let end_ns = end_of(candidate, now_ns);
             self.ends_ns.insert(candidate.request.job, end_ns);
-            // Also a candidate that ends in time is tried: slots that it opens may change how slots are unified.
+            // Also a candidate that ends in time is tried: slots that it opens may change how slots are
+            // unified.
             if self.head_fits_at(&tried, head, reserved_ns) {
                 *matrix = tried;
                 self.waiting.remove(at);

@@ -11,8 +11,8 @@ pub struct Request {
     pub ranks: usize,
     /// The memory of each rank in bytes. It is held while the job exists, also in slots of other jobs.
     pub memory_bytes: u64,
-    /// Its share of time relative to other jobs, at least 1: a job of weight 3 gets three times the quanta of one
-    /// of weight 1.
+    /// Its share of time relative to other jobs, at least 1: a job of weight 3 gets three times the quanta
+    /// of one of weight 1.
     pub weight: u32,
 }
 

@@ -1,8 +1,8 @@
 //! When a rank is coarse, and when its waiting pays. May use: std.
 
-/// Switches that a rank's computing between two blocking calls must outweigh before it counts as coarse. A rank
-/// that leaves its core when it blocks costs two switches: then they take less than 1/45 (2.2%) of its time. At
-/// 50 µs a switch this is 4.5 ms, between the 3 and 6 ms that flexible coscheduling told apart.
+/// Switches that a rank's computing between two blocking calls must outweigh before it counts as coarse. A
+/// rank that leaves its core when it blocks costs two switches: then they take less than 1/45 (2.2%) of its
+/// time. At 50 µs a switch this is 4.5 ms, between the 3 and 6 ms that flexible coscheduling told apart.
 const COARSE_SWITCHES: u64 = 90;
 
 /// The limits of the classes. [`for_switch_cost_ns`](Thresholds::for_switch_cost_ns) states the defaults.
@@ -20,15 +20,15 @@ pub struct Thresholds {
     pub samples: u32,
     /// CPU and waiting time of a new rank in ns during which it is coscheduled whatever is measured.
     pub warm_up_ns: u64,
-    /// From this share of its time that a rank waits on, it stays frustrated (F) also beside ranks of its job that
-    /// are coscheduled (CS). Below, the whole job is coscheduled.
+    /// From this share of its time that a rank waits on, it stays frustrated (F) also beside ranks of its
+    /// job that are coscheduled (CS). Below, the whole job is coscheduled.
     pub evidence: f64,
 }
 
 impl Thresholds {
     /// Thresholds from the measured cost of a switch in ns: coarse from 90 switches on, waiting pays up to a
-    /// quarter of the computing and two switches; margin 20%, 3 samples, 0.5 s of warm-up, evidence from half of
-    /// the time on.
+    /// quarter of the computing and two switches; margin 20%, 3 samples, 0.5 s of warm-up, evidence from
+    /// half of the time on.
     ///
     /// ```
     /// use evenkeel_gang::Thresholds;

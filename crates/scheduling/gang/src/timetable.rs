@@ -1,4 +1,5 @@
-//! A matrix in force: which slot is on in a quantum, and who has a core then. May use: identifiers, matrix, strobes.
+//! A matrix in force: which slot is on in a quantum, and who has a core then. May use: identifiers, matrix,
+//! strobes.
 
 use crate::identifiers::{Core, JobId};
 use crate::matrix::{Cell, Matrix};

@@ -24,8 +24,8 @@ impl Turn {
     }
 }
 
-/// What a rank may do while a slot is on in which its core has this owner: CS alone; F first, DC in its gaps; the
-/// slots of DC, and those without an owner, belong to all DC ranks of the core.
+/// What a rank may do while a slot is on in which its core has this owner: CS alone; F first, DC in its
+/// gaps; the slots of DC, and those without an owner, belong to all DC ranks of the core.
 ///
 /// `owner` is the class of the rank that has the core in this slot; none if the cell is empty or the rank has
 /// ended. `class` is that of the rank that asks.
