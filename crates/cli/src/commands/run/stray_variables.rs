@@ -1,16 +1,17 @@
 //! Variables of the environment that look like options of evenkeel and are none: most likely misspelt.
 
 use crate::inject::injections;
-use crate::jobs::discovery;
+use crate::jobs::{discovery, process};
 use evenkeel_diagnostics as diagnostics;
 use evenkeel_options as options;
 
 const PREFIX: &str = "EVENKEEL_";
 
 /// Variables that are no options: for this program, and those by which evenkeel's processes know each other.
-const KNOWN: [&str; 6] = [
+const KNOWN: [&str; 7] = [
     diagnostics::VARIABLE,
     discovery::RUN,
+    process::SHARE_JOB,
     injections::MARK,
     "EVENKEEL_LIB",
     "EVENKEEL_AGENT",
