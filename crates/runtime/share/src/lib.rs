@@ -5,6 +5,7 @@
 //! membership    a job joins, waits for its place, and leaves
 //! warden        outlives the switcher: no rank stays stopped whoever is killed
 //! switcher      follows the timetable by the clock; finds out which jobs have ended
+//! priority      the switcher does not queue for the cores that it switches
 //! plan          which job runs in which slot
 //! gang          the processes of one job, and how they are switched
 //! registry      the file by which the jobs of a user know each other
@@ -26,6 +27,7 @@ mod gang;
 mod lateness;
 mod membership;
 mod plan;
+mod priority;
 mod process_id;
 mod registry;
 mod switcher;
@@ -36,6 +38,7 @@ pub use error::ShareError;
 pub use gang::{Mechanism, Trial, trials};
 pub use lateness::Lateness;
 pub use membership::{Membership, Request, Waiting, join};
+pub use priority::real_time_is_permitted;
 pub use registry::{Directory, Record, Row, Status};
 pub use switcher::SwitchingSummary;
 pub use timetable::{Timetable, now_ns};

@@ -4,6 +4,7 @@ use crate::error::ShareError;
 use crate::gang::{ControlGroup, Gang, Mechanism, Root};
 use crate::lateness::Lateness;
 use crate::membership::{change_list, leave_list};
+use crate::priority::raise_priority;
 use crate::process_id::ProcessId;
 use crate::registry::{Directory, Record, Row, Status};
 use crate::timetable::now_ns;
@@ -217,7 +218,6 @@ impl Switcher {
                 self.summary.lateness.note(now - due);
                 self.window.note(now - due);
             }
-            self.summary.quantum_ns = quantum_ns;
             if has_turn { self.begin_turn() } else { self.end_turn(now, quantum_ns) }
         } else if !self.runs && self.again_at_ns.is_some_and(|at| at <= now) {
             self.again_at_ns = self.gang.stop().then_some(now + quantum_ns / 2);
@@ -251,6 +251,7 @@ impl Switcher {
 
     fn end_turn(&mut self, now: u64, quantum_ns: u64) {
         self.runs = false;
+        self.summary.quantum_ns = quantum_ns;
         self.measurement.turns += 1;
         if self.measurement.began.is_none() {
             let used = self.gang.processor_time_us().unwrap_or(0);
@@ -410,52 +411,4 @@ impl Switcher {
 fn own_processor_time_us() -> u64 {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
     time.tv_sec as u64 * 1_000_000 + time.tv_nsec as u64 / 1000
-}
-
-/// The switcher must not queue for the cores that it switches. Returns whether it has real-time priority; if
-/// not, a short slice lets it run sooner.
-fn raise_priority() -> bool {
-    /// Below the kernel's own threads, above all ordinary processes.
-    const PRIORITY: i32 = 10;
-    // A wait ends when its time has come, not 50 us later.
-    // SAFETY: this option takes a number.
-    unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1 as libc::c_ulong) };
-    // SAFETY: the parameter lives during the call, and the kernel only reads it.
-    let is_real_time = unsafe {
-        let mut parameter = std::mem::zeroed::<libc::sched_param>();
-        parameter.sched_priority = PRIORITY;
-        libc::sched_setscheduler(0, libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK, &raw const parameter) == 0
-    };
-    if !is_real_time {
-        ask_for_short_slice();
-    }
-    is_real_time
-}
-
-/// Kernels of Linux 6.12 and later run a process sooner that asks for a shorter slice. Others ignore it.
-fn ask_for_short_slice() {
-    /// `struct sched_attr` of <linux/sched/types.h>, first version.
-    #[repr(C)]
-    struct Attributes {
-        size: u32,
-        policy: u32,
-        flags: u64,
-        nice: i32,
-        priority: u32,
-        runtime_ns: u64,
-        deadline_ns: u64,
-        period_ns: u64,
-    }
-    let attributes = Attributes {
-        size: size_of::<Attributes>() as u32,
-        policy: libc::SCHED_OTHER as u32,
-        flags: 0,
-        nice: 0,
-        priority: 0,
-        runtime_ns: 100_000,
-        deadline_ns: 0,
-        period_ns: 0,
-    };
-    // SAFETY: the kernel reads as many bytes as the first field says, which live during the call.
-    unsafe { libc::syscall(libc::SYS_sched_setattr, 0, &raw const attributes, 0) };
 }

@@ -105,6 +105,11 @@ impl Record {
         self.timetables.iter().find(|table| table.from_ns > after_ns)
     }
 
+    /// How many of the jobs have not ended.
+    pub fn living(&self) -> usize {
+        self.jobs.iter().filter(|row| row.process.is_alive()).count()
+    }
+
     /// The row of a job.
     pub fn row(&self, job: u64) -> Option<&Row> {
         self.jobs.iter().find(|row| row.job == job)
