@@ -42,6 +42,8 @@ pub struct Waiting {
 #[derive(Debug)]
 pub struct Membership {
     warden: Warden,
+    job: u64,
+    directory: Directory,
     group: Option<ControlGroup>,
 }
 
@@ -85,7 +87,7 @@ pub fn join(request: &Request, mut tell: impl FnMut(Waiting)) -> Result<Membersh
                 Some(group) => group.enter().map_err(ShareError::system("cgroup.procs"))?,
                 None => {}
             }
-            Ok(warden)
+            Ok((job, warden))
         });
         if entered.is_err() {
             leave_list(&directory, job);
@@ -93,7 +95,7 @@ pub fn join(request: &Request, mut tell: impl FnMut(Waiting)) -> Result<Membersh
         entered
     });
     match joined {
-        Ok(warden) => Ok(Membership { warden, group }),
+        Ok((job, warden)) => Ok(Membership { warden, job, directory, group }),
         Err(error) => {
             if let Some(group) = group {
                 group.remove_within(Duration::ZERO);
@@ -109,7 +111,15 @@ impl Membership {
         if let Some(group) = &self.group {
             group.leave();
         }
-        self.warden.finish()
+        let summary = self.warden.finish();
+        if summary.is_none() {
+            // Both of its processes have been killed.
+            leave_list(&self.directory, self.job);
+            if let Some(group) = &self.group {
+                group.remove_within(Duration::from_millis(100));
+            }
+        }
+        summary
     }
 }
 

@@ -21,7 +21,7 @@ const LOCK_PATIENCE: Duration = Duration::from_secs(1);
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// How long the group of a job that has ended may stay: its last processes are ending.
-const LAST_PROCESSES: Duration = Duration::from_secs(2);
+const LAST_PROCESSES: Duration = Duration::from_secs(10);
 
 /// The warden and the switcher, seen from the process that starts the job.
 #[derive(Debug)]
