@@ -72,7 +72,8 @@ class Jobs:
 
     def start(self, job, rounds=0, options=("--share",), launcher=("--launcher", "evenkeel"), off=True):
         words = [self.place / "shared", job, rounds, *([] if rounds else [self.told])]
-        line = [EVENKEEL, "run", "-n", 2, *launcher, *options, *(["--off"] if off else []), "--", self.program]
+        options = (*options, "--off") if off else options
+        line = [EVENKEEL, "run", "-n", 2, *launcher, *options, "--", self.program]
         environment = {"EVENKEEL_LIB": str(SHIMS), "XDG_RUNTIME_DIR": str(self.place / "run")}
         token = f"EVENKEEL_TEST_TOKEN={uuid.uuid4()}"
         started = processes.start(
@@ -236,13 +237,15 @@ def test_a_job_alone_is_not_switched(jobs):
 
 
 def test_the_state_between_turns_is_named(jobs, switch):
-    both = [jobs.start(job, options=("--share", "--switch", switch, *LONG_SLOTS), off=False) for job in (0, 1)]
+    options = ("--share", "--switch", switch, *LONG_SLOTS)
+    both = [jobs.start(job, options=options, off=False) for job in (0, 1)]
     jobs.until_switched(*both)
     seen = []
 
     def is_named():
         lowest = min(jobs.ranks(both[0]))
-        seen[:] = [subprocess.run([EVENKEEL, "where", str(lowest)], capture_output=True, text=True, check=False)]
+        line = [EVENKEEL, "where", str(lowest)]
+        seen[:] = [subprocess.run(line, capture_output=True, text=True, check=False)]
         return "waiting for its turn" in seen[0].stdout
 
     assert until(is_named), seen[0].stdout + seen[0].stderr

@@ -3,8 +3,9 @@
 //   turns FILE JOB ROUNDS      FILE: shared by both jobs; JOB: 0 or 1
 //   turns FILE JOB 0 TOLD      goes on until there is a file TOLD
 //
-// In each round a rank computes for some microseconds. If the other job has counted on meanwhile, both have run in
-// this round, or this rank stood still in it: once a turn. The sums over the ranks show that no message is lost.
+// In each round a rank computes for some microseconds. If the other job has counted on meanwhile, both have
+// run in this round, or this rank stood still in it: once a turn. The sums over the ranks show that no
+// message is lost.
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <mpi.h>

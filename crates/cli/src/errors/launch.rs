@@ -192,8 +192,8 @@ pub enum LaunchError {
 
     /// Jobs take turns on one machine.
     #[error(
-        "cannot use --share with {what}: jobs take turns on the one machine on which `evenkeel run` starts all of \
-         their ranks. Leave one of them out."
+        "cannot use --share with {what}: jobs take turns on the one machine on which `evenkeel run` starts \
+         all of their ranks. Leave one of them out."
     )]
     ShareElsewhere {
         /// What leads elsewhere.

@@ -1,6 +1,7 @@
 //! What the kernel says about a process.
 
 use crate::machine::control_groups;
+use evenkeel_share::JOB_VARIABLE;
 use evenkeel_text::units::bytes;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -102,12 +103,9 @@ pub fn activity(pid: u32) -> Activity {
     }
 }
 
-/// The variable in which the ranks of a job that takes turns (`--share`) have the process that has started it.
-pub const SHARE_JOB: &str = "EVENKEEL_SHARE_JOB";
-
 /// The process that has started the job of this one, if the job takes turns.
 pub fn sharing_job(pid: u32) -> Option<u32> {
-    let (_, value) = environment(pid).into_iter().find(|(name, _)| name == SHARE_JOB)?;
+    let (_, value) = environment(pid).into_iter().find(|(name, _)| name == JOB_VARIABLE)?;
     value.parse().ok()
 }
 

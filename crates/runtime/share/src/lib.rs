@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! membership    a job joins, waits for its place, and leaves
-//! warden        outlives the switcher: no rank stays stopped whoever is killed
+//! warden        outlives the switcher: no rank stays stopped, no matter which process is killed
 //! switcher      follows the timetable by the clock; finds out which jobs have ended
 //! priority      the switcher does not queue for the cores that it switches
 //! plan          which job runs in which slot
@@ -15,9 +15,9 @@
 //! ```
 //!
 //! Nothing is sent from slot to slot. The slots are numbered by the monotonic clock, and each job has a
-//! *switcher*, a process of its own that stops and continues this job's ranks and no others. What is published
-//! is a new timetable, with the time from which it holds. The switcher's parent, the *warden*, continues
-//! the ranks if the switcher dies, and the switcher does so if the warden dies.
+//! *switcher*: a process of its own that stops and continues this job's ranks and no others. What is
+//! published is a new timetable, with the time from which it holds. The switcher's parent, the *warden*,
+//! continues the ranks if the switcher dies, and the switcher does so if the warden dies.
 //!
 //! May use: the kernel, the crate of the pure matrix. Must never: read options or the environment for itself;
 //! leave a process stopped.
@@ -35,7 +35,7 @@ mod timetable;
 mod warden;
 
 pub use error::ShareError;
-pub use gang::{Mechanism, Trial, trials};
+pub use gang::{JOB_VARIABLE, Mechanism, Trial, trials};
 pub use lateness::Lateness;
 pub use membership::{Membership, Request, Waiting, join};
 pub use priority::real_time_is_permitted;

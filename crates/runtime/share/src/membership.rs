@@ -27,7 +27,7 @@ pub struct Request {
     pub mechanism: Option<Mechanism>,
     /// XDG_RUNTIME_DIR.
     pub runtime_directory: Option<PathBuf>,
-    /// Whether a line about the switching is printed when the job has ended and nobody is there to ask.
+    /// Whether a line about the switching is printed when the job has ended and no process is left to ask.
     pub is_verbose: bool,
 }
 
@@ -53,8 +53,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// How often a job that waits looks whether others have died without leaving.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
-/// Joins. Returns when the job has its place; then this process must start it, or become its launcher, or end.
-/// `tell` is called when it has to wait, and when its position changes.
+/// Joins. Returns when the job has its place; then this process must start it, or become its launcher, or
+/// end. `tell` is called when it has to wait, and when its position changes.
 ///
 /// Must be called while this process has one thread.
 ///
@@ -83,9 +83,8 @@ pub fn join(request: &Request, mut tell: impl FnMut(Waiting)) -> Result<Membersh
             let switched =
                 Switched::new(job, mechanism, group.clone(), directory.clone(), request.is_verbose)?;
             let warden = warden::start(switched)?;
-            match &group {
-                Some(group) => group.enter().map_err(ShareError::system("cgroup.procs"))?,
-                None => {}
+            if let Some(group) = &group {
+                group.enter().map_err(ShareError::system("cgroup.procs"))?;
             }
             Ok((job, warden))
         });
@@ -151,6 +150,7 @@ fn enter_list(
         mechanism: mechanism.name().into(),
         group: group.map(|group| group.directory().to_path_buf()),
         status: Status::Queued,
+        cores: Vec::new(),
     };
     if !capacity.holds(&row) {
         let has = capacity.memory_bytes.unwrap_or(0);
@@ -184,8 +184,8 @@ fn wait_for_place(directory: &Directory, job: u64, tell: &mut impl FnMut(Waiting
 fn release_ended(ended: Vec<Row>) {
     for row in ended {
         // Its own switcher is about to do the same.
+        warden::release_row(&row);
         if let Some(group) = row.group.as_deref().and_then(ControlGroup::listed) {
-            group.thaw_all();
             group.remove_within(Duration::ZERO);
         }
     }

@@ -71,12 +71,18 @@ pub(crate) fn replan(record: &mut Record, capacity: Capacity, now_ns: u64) -> bo
     for row in record.jobs.iter().filter(|row| row.status != Status::Placed) {
         matrix.remove(JobId(row.job));
     }
+    for row in &mut record.jobs {
+        let placement = matrix.placement(JobId(row.job));
+        let cores = placement.map_or(Vec::new(), |found| found.cores.iter().map(|core| core.0).collect());
+        has_changed |= row.cores != cores;
+        row.cores = cores;
+    }
     let wanted = cycle(&matrix, record);
     has_changed | announce(record, wanted, now_ns)
 }
 
-/// The slots of a round, each as often as its weight says, and the quantum. A job also runs in slots of others in
-/// which its cores are free.
+/// The slots of a round, each as often as its weight says, and the quantum. A job also runs in slots of
+/// others in which its cores are free.
 fn cycle(matrix: &Matrix, record: &Record) -> (Vec<Vec<u64>>, u64) {
     let placed = record.jobs.iter().filter(|row| row.status == Status::Placed);
     let quantum_ns = placed.clone().map(|row| row.quantum_ns.max(row.shortest_quantum_ns)).max();
@@ -137,6 +143,7 @@ mod tests {
             mechanism: String::new(),
             group: None,
             status: Status::Queued,
+            cores: Vec::new(),
         });
         job
     }

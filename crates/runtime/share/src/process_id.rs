@@ -20,10 +20,12 @@ pub(crate) fn stat(path: &str) -> Option<Vec<String>> {
     Some(text.rsplit_once(") ")?.1.split(' ').map(str::to_string).collect())
 }
 
+/// Where its beginning is among these.
+const STARTED: usize = 22 - 3;
+
 impl ProcessId {
     /// The process that has this number now.
     pub fn of(pid: i32) -> Option<ProcessId> {
-        const STARTED: usize = 22 - 3;
         let started = stat(&format!("/proc/{pid}/stat"))?.get(STARTED)?.parse().ok()?;
         Some(ProcessId { pid, started })
     }
@@ -45,7 +47,7 @@ impl ProcessId {
 
     fn state(self) -> Option<char> {
         let stat = stat(&format!("/proc/{}/stat", self.pid))?;
-        let is_same = ProcessId::of(self.pid) == Some(self);
+        let is_same = stat.get(STARTED).and_then(|started| started.parse().ok()) == Some(self.started);
         stat.first().filter(|_| is_same)?.chars().next()
     }
 

@@ -1,7 +1,7 @@
 //! The process that stops and continues the ranks of one job by the clock.
 
 use crate::error::ShareError;
-use crate::gang::{ControlGroup, Gang, Mechanism, Root};
+use crate::gang::{ControlGroup, Gang, Mechanism, Root, usable_cores};
 use crate::lateness::Lateness;
 use crate::membership::{change_list, leave_list};
 use crate::priority::raise_priority;
@@ -71,8 +71,9 @@ impl SwitchingSummary {
         });
         let priority = if self.is_real_time { "with" } else { "without" };
         format!(
-            "the job took turns: {} of {:.1} ms, by {}. Switches were {:.2} ms late (median), {:.2} ms (99%), \
-             {:.2} ms (worst), {priority} real-time priority{outside}. The switcher used {:.2}% of a core.",
+            "the job took turns: {} of {:.1} ms, by {}. Switches were {:.2} ms late (median), {:.2} ms \
+             (99%), {:.2} ms (worst), {priority} real-time priority{outside}. The switcher used {:.2}% of a \
+             core.",
             switches / 2,
             milliseconds(self.quantum_ns),
             self.mechanism,
@@ -88,6 +89,8 @@ impl SwitchingSummary {
 const WINDOW: u64 = 256;
 /// One turn in so many is measured: reading the kernel's counters takes as long as a switch.
 const MEASURED: u64 = 8;
+/// At one turn in so many it is looked whether a person has stopped the job.
+const PAUSE_LOOKS: u64 = 4;
 /// How often it is looked whether a job that a person has stopped goes on.
 const PAUSED_LOOK_NS: u64 = 50_000_000;
 /// After what time the list is changed if its lock was held by another process.
@@ -102,6 +105,8 @@ struct Switcher {
     switched: Switched,
     gang: Gang,
     record: Record,
+    /// The cores that the jobs may use.
+    usable: Vec<usize>,
     /// Whether the list cannot be used. Then the job runs on.
     is_lost: bool,
     /// Readable when another job or its switcher has ended.
@@ -132,7 +137,8 @@ struct Measurement {
     outside_us: u64,
 }
 
-/// The switcher's process. `warden` is readable when the warden has ended; what is found is written to `report`.
+/// The switcher's process. `warden` is readable when the warden has ended; what is found is written to
+/// `report`.
 pub(crate) fn run(switched: Switched, connections: Connections, warden: OwnedFd, report: OwnedFd) -> ! {
     let is_real_time = raise_priority();
     let watch =
@@ -146,6 +152,7 @@ pub(crate) fn run(switched: Switched, connections: Connections, warden: OwnedFd,
         switched,
         gang,
         record: Record::default(),
+        usable: usable_cores(),
         is_lost: false,
         others: Vec::new(),
         runs: true,
@@ -243,7 +250,9 @@ impl Switcher {
         }
         self.gang.go_on();
         self.tell_warden();
-        self.look_whether_paused();
+        if self.measurement.turns % PAUSE_LOOKS == 0 {
+            self.look_whether_paused();
+        }
         if self.window.switches() >= WINDOW {
             self.choose_quantum();
         }
@@ -327,6 +336,8 @@ impl Switcher {
             }
             Err(error) => return self.lose(&error),
         }
+        let own = self.record.row(self.switched.job).map_or(&[][..], |row| &row.cores);
+        self.gang.set_cores(own.iter().filter_map(|core| self.usable.get(*core).copied()).collect());
         let (mut others, mut some_have_ended) = (Vec::new(), false);
         for row in self.record.jobs.iter().filter(|row| row.job != self.switched.job) {
             let switcher = row.switcher.filter(|_| row.status != Status::Unswitched);
@@ -359,7 +370,7 @@ impl Switcher {
         self.finish_summary();
         if starter_listens {
             let text = serde_json::to_vec(&self.summary).expect("summaries consist of plain data");
-            // If nobody listens, the job's process has been killed.
+            // If no process listens, the job's process has been killed.
             let _ = rustix::io::write(&connections.summary, &text);
         } else if self.switched.is_verbose {
             eprintln!("evenkeel: {}", self.summary.sentence());
@@ -371,8 +382,8 @@ impl Switcher {
     fn go_on_without_warden(&mut self, connections: &Connections, process: &OwnedFd, listens: bool) -> ! {
         self.gang.release(&[]);
         eprintln!(
-            "evenkeel: the process that watches over this job's switcher has died; the ranks run on, and take no \
-             turns with other jobs any more."
+            "evenkeel: the process that watches over this job's switcher has died; the ranks run on, and \
+             take no turns with other jobs any more."
         );
         let job = self.switched.job;
         let unswitched = |row: &mut Row| row.status = Status::Unswitched;

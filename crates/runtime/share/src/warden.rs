@@ -45,7 +45,7 @@ pub(crate) fn start(switched: Switched) -> Result<Warden, ShareError> {
     let (summary, theirs) = pipe_with(PipeFlags::CLOEXEC).map_err(ShareError::system("pipe"))?;
     match fork()? {
         None => {
-            // The parent of the warden ends at once, so that the warden is nobody's child.
+            // The parent of the warden ends at once, so that the warden is no child of the job's.
             drop((ours, summary));
             match fork() {
                 Ok(None) => run(switched, Connections { control, summary: theirs }),
@@ -158,7 +158,7 @@ fn guard(switched: &Switched, connections: Connections, switcher: Pid, found: &O
         leave_list(&switched.directory, switched.job);
     }
     if let Some(group) = &switched.group {
-        // Nobody is to wait for this.
+        // No reader of the output is to wait for this.
         close_standard_error();
         drop(connections);
         group.thaw_all();
@@ -231,8 +231,8 @@ fn read_known(found: &OwnedFd, known: &mut Vec<ProcessId>) -> bool {
     }
 }
 
-/// The keys of the terminal are for the job, and its input and output too: whoever reads the output is not to
-/// wait for these processes.
+/// The keys of the terminal are for the job, and its input and output too: a reader of the output is not
+/// to wait for these processes.
 fn leave_users_terminal(connections: &Connections) {
     let _ = rustix::process::setpgid(None, None);
     let keep = [2, connections.control.as_raw_fd(), connections.summary.as_raw_fd()];

@@ -275,10 +275,10 @@ options! {
     /// often too late for it makes it longer. It is an option of `evenkeel run` alone.
     QUANTUM { name: "quantum", env: "EVENKEEL_QUANTUM", default: "10ms", values: "DURATION" }
 
-    /// How ranks are kept from running outside of their turns (`--share`). `freeze`: by `cgroup.freeze`, where
-    /// there is a control group of version 2 that this user may divide. `stop`: by SIGSTOP and SIGCONT.
-    /// `demote`: by SCHED_IDLE, in slots of 100 ms or more; programs cannot notice it, but it acts late.
-    /// `auto`: `freeze` where it works, else `stop`. It is an option of `evenkeel run` alone.
+    /// How ranks are kept from running outside of their turns (`--share`). `freeze`: by `cgroup.freeze`,
+    /// where there is a control group of version 2 that this user may divide. `stop`: by SIGSTOP and
+    /// SIGCONT. `demote`: by SCHED_IDLE, in slots of 100 ms or more; programs cannot notice it, but it acts
+    /// late. `auto`: `freeze` where it works, else `stop`. It is an option of `evenkeel run` alone.
     SWITCH { name: "switch", env: "EVENKEEL_SWITCH", default: "auto", values: "auto|freeze|stop|demote" }
 
     /// The job's share of the time (`--share`), 1 to 100: a job with 3 has three slots where one with 1 has

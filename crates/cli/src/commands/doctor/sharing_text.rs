@@ -15,8 +15,8 @@ pub fn sharing() -> String {
     text += if evenkeel_share::real_time_is_permitted() {
         "  switchers have real-time priority: quanta from 1 ms on are kept\n"
     } else {
-        "  switchers have no real-time priority (CAP_SYS_NICE, or `ulimit -r`): they are some milliseconds late \
-         where cores are busy, and make the quantum longer\n"
+        "  switchers have no real-time priority (CAP_SYS_NICE, or `ulimit -r`): they are some \
+         milliseconds late where cores are busy, and make the quantum longer\n"
     };
     let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
     text += &match Directory::existing(runtime.as_deref()) {
@@ -37,8 +37,8 @@ fn description(mechanism: Mechanism) -> &'static str {
     match mechanism {
         Mechanism::Freeze => "acts at once; a process that runs is frozen, and one that sleeps is left alone",
         Mechanism::Stop => {
-            "acts at once; a parent that waits for stopped children notices; processes that leave the tree of \
-             another launcher are not switched"
+            "acts at once; a parent that waits for stopped children notices; processes that leave the \
+             tree of another launcher are not switched"
         }
         Mechanism::Demote => {
             "programs notice nothing; it acts some milliseconds late, so slots have 100 ms or more"

@@ -4,10 +4,9 @@ use super::named_hosts;
 use crate::commands::launch_arguments::EngineOptions;
 use crate::commands::value_parsers;
 use crate::errors::LaunchError;
-use crate::jobs::process::SHARE_JOB;
 use crate::launch::launcher::LauncherStyle;
-use evenkeel_options::{self as options};
-use evenkeel_share::{Mechanism, Membership, Request, Waiting};
+use evenkeel_options as options;
+use evenkeel_share::{JOB_VARIABLE, Mechanism, Membership, Request, Waiting};
 use std::path::PathBuf;
 use std::time::Duration;
 use tracing::info;
@@ -21,7 +20,7 @@ impl Sharing {
         if matches!(given.value(&options::SHARE).as_str(), "" | "0") {
             return Ok(None);
         }
-        if std::env::var_os(SHARE_JOB).is_some() {
+        if std::env::var_os(JOB_VARIABLE).is_some() {
             // It is switched with the job of which it is a part.
             info!("this job is a part of one that takes turns");
             return Ok(None);
@@ -47,7 +46,7 @@ impl Sharing {
 
     /// Variables that the ranks must have.
     pub fn variable(&self) -> (String, String) {
-        (SHARE_JOB.to_string(), std::process::id().to_string())
+        (JOB_VARIABLE.to_string(), std::process::id().to_string())
     }
 
     /// Refuses launchers whose ranks are no descendants of this process. None: evenkeel itself.

@@ -1,7 +1,7 @@
 //! Variables of the environment that look like options of evenkeel and are none: most likely misspelt.
 
 use crate::inject::injections;
-use crate::jobs::{discovery, process};
+use crate::jobs::discovery;
 use evenkeel_diagnostics as diagnostics;
 use evenkeel_options as options;
 
@@ -11,7 +11,7 @@ const PREFIX: &str = "EVENKEEL_";
 const KNOWN: [&str; 7] = [
     diagnostics::VARIABLE,
     discovery::RUN,
-    process::SHARE_JOB,
+    evenkeel_share::JOB_VARIABLE,
     injections::MARK,
     "EVENKEEL_LIB",
     "EVENKEEL_AGENT",

@@ -1,8 +1,9 @@
-//! Switching by `cgroup.freeze`. Each process that is found has a group of its own, with what it starts, so that
-//! those that sleep can be left alone.
+//! Switching by `cgroup.freeze`. Each process that is found has a group of its own, with what it starts, so
+//! that those that sleep can be left alone.
 
 use super::control_group::{ControlGroup, numbers};
-use super::processes::{Root, thread_runs};
+use super::processes::{LikelyThread, Root, Running, look, running};
+use super::steering::go_on_at;
 use crate::timetable::now_ns;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -21,6 +22,9 @@ struct Leaf {
     freeze: File,
     threads: File,
     is_frozen: bool,
+    /// The thread that ran when it was frozen, if it was the only one.
+    only_running: Option<i32>,
+    likely: Option<LikelyThread>,
 }
 
 /// The processes of a job.
@@ -32,7 +36,8 @@ pub(crate) struct FrozenGang {
     all: Option<File>,
     all_are_frozen: bool,
     usage: Option<File>,
-    has_turn: bool,
+    /// Where the processes go on.
+    pub(super) cores: Vec<usize>,
     looked_at_ns: u64,
     look_after_ns: u64,
 }
@@ -47,14 +52,13 @@ impl FrozenGang {
             usage: File::open(ranks.join("cpu.stat")).ok(),
             leaves: Vec::new(),
             group,
-            has_turn: true,
+            cores: Vec::new(),
             looked_at_ns: 0,
             look_after_ns: *LOOK_NS.start(),
         }
     }
 
     pub(crate) fn stop(&mut self) -> bool {
-        self.has_turn = false;
         self.look_for_new();
         if self.leaves.len() > MOST_SINGLE {
             if !self.all_are_frozen {
@@ -64,28 +68,33 @@ impl FrozenGang {
         }
         let mut some_sleep = false;
         for leaf in self.leaves.iter_mut().filter(|leaf| !leaf.is_frozen) {
-            if leaf.runs() {
-                leaf.is_frozen = write(Some(&leaf.freeze), true);
-            } else {
-                some_sleep = true;
+            match look(&mut leaf.likely, || all_running(&leaf.threads)) {
+                Running::None => some_sleep = true,
+                running => {
+                    leaf.only_running = running.only();
+                    leaf.is_frozen = write(Some(&leaf.freeze), true);
+                }
             }
         }
         some_sleep
     }
 
     pub(crate) fn go_on(&mut self) {
-        self.has_turn = true;
         if self.all_are_frozen {
             self.all_are_frozen = !write(self.all.as_ref(), false);
         }
-        for leaf in self.leaves.iter_mut().filter(|leaf| leaf.is_frozen) {
-            leaf.is_frozen = !write(Some(&leaf.freeze), false);
+        let cores = self.cores.iter().cycle().map(Some).chain(std::iter::repeat(None));
+        for (leaf, core) in self.leaves.iter_mut().zip(cores).filter(|(leaf, _)| leaf.is_frozen) {
+            let mut go_on = || leaf.is_frozen = !write(Some(&leaf.freeze), false);
+            match (leaf.only_running, core) {
+                (Some(thread), Some(core)) => go_on_at(thread, *core, go_on),
+                _ => go_on(),
+            }
         }
         self.look_for_new();
     }
 
     pub(crate) fn release(&mut self) {
-        self.has_turn = true;
         self.all_are_frozen = false;
         self.leaves.iter_mut().for_each(|leaf| leaf.is_frozen = false);
         self.group.thaw_all();
@@ -134,23 +143,18 @@ impl Leaf {
         };
         let opened: std::io::Result<(File, File)> = open();
         match opened.and_then(|files| group.add(&directory, pid).map(|()| files)) {
-            Ok((freeze, threads)) => Some(Leaf { directory, pid, freeze, threads, is_frozen: false }),
+            Ok((freeze, threads)) => Some(Leaf {
+                directory,
+                pid,
+                freeze,
+                threads,
+                is_frozen: false,
+                only_running: None,
+                likely: None,
+            }),
             Err(_) => {
                 let _ = std::fs::remove_dir(&directory);
                 None
-            }
-        }
-    }
-
-    /// Whether one of its threads runs, or is ready to. If that cannot be told, it does.
-    fn runs(&self) -> bool {
-        const MOST: usize = 4096;
-        let mut text = [0; MOST];
-        match self.threads.read_at(&mut text, 0) {
-            Ok(MOST) | Err(_) => true, // more than fit
-            Ok(read) => {
-                let threads = numbers(std::str::from_utf8(&text[..read]).unwrap_or_default());
-                threads.into_iter().any(thread_runs)
             }
         }
     }
@@ -159,6 +163,19 @@ impl Leaf {
     fn has_ended(&self) -> bool {
         let leader = format!("/proc/{}", self.pid);
         !std::path::Path::new(&leader).exists() && std::fs::remove_dir(&self.directory).is_ok()
+    }
+}
+
+/// The threads of a group that run, or are ready to. None: that cannot be told.
+fn all_running(list: &File) -> Option<Vec<i32>> {
+    const MOST: usize = 4096;
+    let mut text = [0; MOST];
+    match list.read_at(&mut text, 0) {
+        Ok(MOST) | Err(_) => None, // more than fit
+        Ok(read) => {
+            let threads = numbers(std::str::from_utf8(&text[..read]).unwrap_or_default());
+            Some(running(threads))
+        }
     }
 }
 

@@ -1,18 +1,21 @@
 //! The processes of one job, and how they are switched.
 //!
-//! The launchers of the job go on: they take the ranks' output and the user's signals. Whatever ranks start is
-//! switched with them. Only processes that run are stopped: of those that sleep in a system call some would get
-//! EINTR from it.
+//! The launchers of the job go on: they take the ranks' output and the user's signals. Whatever ranks start
+//! is switched with them. Only processes that run are stopped: of those that sleep in a system call some
+//! would get EINTR from it.
 
 mod control_group;
 mod frozen;
 mod mechanism;
 mod processes;
 mod signalled;
+mod steering;
 
 pub(crate) use control_group::ControlGroup;
 pub use mechanism::{Mechanism, Trial, trials};
+pub use processes::JOB_VARIABLE;
 pub(crate) use processes::Root;
+pub(crate) use steering::usable_cores;
 
 use crate::error::ShareError;
 use crate::process_id::ProcessId;
@@ -39,6 +42,14 @@ impl Gang {
                 why: "there is no control group of this user's".into(),
             }),
             (_, group) => Ok(Gang::Signalled(SignalledGang::new(mechanism, root, group))),
+        }
+    }
+
+    /// The cores on which its processes go on, one after the other.
+    pub(crate) fn set_cores(&mut self, cores: Vec<usize>) {
+        match self {
+            Gang::Frozen(gang) => gang.cores = cores,
+            Gang::Signalled(gang) => gang.cores = cores,
         }
     }
 

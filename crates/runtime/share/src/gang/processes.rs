@@ -2,6 +2,8 @@
 
 use super::control_group::numbers;
 use crate::process_id::stat;
+use std::fs::File;
+use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 
 /// Programs that start ranks, by the beginning of their names. They go on outside of turns.
@@ -35,8 +37,8 @@ impl Root {
         LAUNCHERS.iter().any(|launcher| name.starts_with(launcher))
     }
 
-    /// The processes below the root, without launchers. One whose parent has ended is found only if that was a
-    /// process of evenkeel's, which becomes the parent of such.
+    /// The processes below the root, without launchers. One whose parent has ended is found only if that was
+    /// a process of evenkeel's, which becomes the parent of such.
     pub(crate) fn descendants(&self) -> Vec<i32> {
         let (mut found, mut open) = (Vec::new(), vec![self.pid]);
         while let Some(pid) = open.pop() {
@@ -48,6 +50,23 @@ impl Root {
         }
         found
     }
+}
+
+/// The variable in which the processes of a job that takes turns have the number of the process that has
+/// started it.
+pub const JOB_VARIABLE: &str = "EVENKEEL_SHARE_JOB";
+
+/// All processes of the job that this process has started, also those that are no longer below it. Takes
+/// milliseconds.
+pub(super) fn marked(starter: i32) -> Vec<i32> {
+    let mark = format!("{JOB_VARIABLE}={starter}");
+    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
+    let is_marked = |pid: &i32| {
+        let variables = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+        variables.split(|byte| *byte == 0).any(|variable| variable == mark.as_bytes())
+    };
+    pids.filter(is_marked).collect()
 }
 
 fn program(pid: i32) -> Option<PathBuf> {
@@ -71,10 +90,77 @@ pub(super) fn threads(pid: i32) -> Vec<i32> {
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
 }
 
-/// Whether a thread runs or is ready to.
-pub(super) fn thread_runs(thread: i32) -> bool {
-    // By this path the kernel does not add up all threads of the process.
-    stat(&format!("/proc/{thread}/task/{thread}/stat")).is_some_and(|fields| fields[0] == "R")
+/// The threads of a process that run or are ready to.
+pub(super) fn running(threads: impl IntoIterator<Item = i32>) -> Vec<i32> {
+    threads.into_iter().filter(|thread| thread_runs(*thread)).collect()
+}
+
+fn thread_runs(thread: i32) -> bool {
+    stat(&stat_file(thread)).is_some_and(|fields| fields[0] == "R")
+}
+
+/// By this path the kernel does not add up all threads of the process.
+fn stat_file(thread: i32) -> String {
+    format!("/proc/{thread}/task/{thread}/stat")
+}
+
+/// A thread that ran at the last look, and is likely to run at the next one: so that most looks cost one
+/// system call.
+pub(super) struct LikelyThread {
+    thread: i32,
+    stat: File,
+    is_only: bool,
+    looks: u32,
+}
+
+/// After so many looks all threads are looked at again.
+const LIKELY_LOOKS: u32 = 32;
+
+/// The threads of a process that run, as `all` finds them, or the one that is likely to.
+pub(super) fn look(likely: &mut Option<LikelyThread>, all: impl FnOnce() -> Option<Vec<i32>>) -> Running {
+    if let Some(known) = likely.as_mut().filter(|known| known.looks < LIKELY_LOOKS && known.runs()) {
+        known.looks += 1;
+        return if known.is_only { Running::One(known.thread) } else { Running::Several };
+    }
+    *likely = None;
+    match all() {
+        None => Running::Several,
+        Some(threads) => match threads.first() {
+            None => Running::None,
+            Some(thread) => {
+                let is_only = threads.len() == 1;
+                let stat = File::open(stat_file(*thread)).ok();
+                *likely = stat.map(|stat| LikelyThread { thread: *thread, stat, is_only, looks: 0 });
+                if is_only { Running::One(*thread) } else { Running::Several }
+            }
+        },
+    }
+}
+
+/// Which threads of a process run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Running {
+    None,
+    One(i32),
+    /// Or it cannot be told.
+    Several,
+}
+
+impl Running {
+    pub(super) fn only(self) -> Option<i32> {
+        if let Running::One(thread) = self { Some(thread) } else { None }
+    }
+}
+
+impl LikelyThread {
+    fn runs(&self) -> bool {
+        let mut text = [0; 64];
+        // If the thread has ended, its file cannot be read.
+        let read = self.stat.read_at(&mut text, 0).unwrap_or(0);
+        let text = &text[..read];
+        // `pid (name) R`: a name has at most 15 bytes, and may contain a parenthesis.
+        text.iter().rposition(|byte| *byte == b')').and_then(|end| text.get(end + 2)) == Some(&b'R')
+    }
 }
 
 /// Whether a signal has stopped a process.

@@ -2,7 +2,8 @@
 
 use super::control_group::ControlGroup;
 use super::mechanism::Mechanism;
-use super::processes::{Root, is_stopped, thread_runs, threads};
+use super::processes::{LikelyThread, Root, Running, is_stopped, look, marked, running, threads};
+use super::steering::go_on_at;
 use crate::process_id::ProcessId;
 use crate::timetable::now_ns;
 use rustix::process::{Signal, pidfd_send_signal};
@@ -19,6 +20,9 @@ struct Member {
     fd: OwnedFd,
     is_stopped: bool,
     mechanism: Mechanism,
+    /// The thread that ran when it was stopped, if it was the only one.
+    only_running: Option<i32>,
+    likely: Option<LikelyThread>,
 }
 
 impl Member {
@@ -42,6 +46,8 @@ pub(crate) struct SignalledGang {
     root: Root,
     group: Option<ControlGroup>,
     members: Vec<Member>,
+    /// Where the processes go on.
+    pub(super) cores: Vec<usize>,
     new: Vec<ProcessId>,
     looked_at_ns: u64,
     look_after_ns: u64,
@@ -55,6 +61,7 @@ impl SignalledGang {
             root,
             group,
             members: Vec::new(),
+            cores: Vec::new(),
             new: Vec::new(),
             looked_at_ns: 0,
             look_after_ns,
@@ -68,12 +75,13 @@ impl SignalledGang {
             if self.mechanism == Mechanism::Demote {
                 set_idle(member.pid, true);
                 member.is_stopped = true;
-            } else if is_stopped(member.pid) {
-                // A person has stopped it, who will let it go on.
-            } else if threads(member.pid).into_iter().any(thread_runs) {
-                member.is_stopped = pidfd_send_signal(&member.fd, Signal::STOP).is_ok();
             } else {
-                some_sleep = true;
+                // One that a person has stopped does not run, and goes on when that person says so.
+                let running = look(&mut member.likely, || Some(running(threads(member.pid))));
+                member.only_running = running.only();
+                some_sleep |= running == Running::None;
+                let runs = running != Running::None;
+                member.is_stopped = runs && pidfd_send_signal(&member.fd, Signal::STOP).is_ok();
             }
         }
         some_sleep
@@ -83,7 +91,13 @@ impl SignalledGang {
         // A job that a person has stopped goes on when that person says so.
         let root_is_stopped = is_stopped(self.root.pid());
         if self.mechanism == Mechanism::Demote || !root_is_stopped {
-            self.members.iter_mut().for_each(Member::go_on);
+            let cores = self.cores.iter().cycle().map(Some).chain(std::iter::repeat(None));
+            for (member, core) in self.members.iter_mut().zip(cores).filter(|(member, _)| member.is_stopped) {
+                match (member.only_running.take(), core) {
+                    (Some(thread), Some(core)) => go_on_at(thread, *core, || member.go_on()),
+                    _ => member.go_on(),
+                }
+            }
         }
         self.look_for_new();
     }
@@ -93,7 +107,8 @@ impl SignalledGang {
         let root_is_stopped = is_stopped(self.root.pid());
         self.members.iter_mut().for_each(Member::go_on);
         let known = known.iter().filter(|process| process.is_alive()).map(|process| process.pid);
-        let pids: HashSet<i32> = self.found().into_iter().chain(known).collect();
+        let all = self.found().into_iter().chain(known).chain(marked(self.root.pid()));
+        let pids: HashSet<i32> = all.collect();
         for pid in pids {
             if self.mechanism == Mechanism::Demote {
                 set_idle(pid, false);
@@ -136,7 +151,14 @@ impl SignalledGang {
             has_new = true;
             self.new.push(process);
             let mechanism = self.mechanism;
-            self.members.push(Member { pid: *pid, fd, is_stopped: false, mechanism });
+            self.members.push(Member {
+                pid: *pid,
+                fd,
+                is_stopped: false,
+                mechanism,
+                only_running: None,
+                likely: None,
+            });
         }
         let there: HashSet<i32> = found.into_iter().collect();
         // One that is no longer found, because its parent has ended, is let go.
@@ -159,8 +181,8 @@ fn send(pid: i32, signal: Signal) {
 fn set_idle(pid: i32, idle: bool) {
     let policy = if idle { libc::SCHED_IDLE } else { libc::SCHED_OTHER };
     for thread in threads(pid) {
-        // SAFETY: the parameter lives during the call; the kernel only reads it. A thread that has ended is an
-        // error, no more.
+        // SAFETY: the parameter lives during the call; the kernel only reads it. A thread that has ended is
+        // an error, no more.
         unsafe {
             let parameter = std::mem::zeroed::<libc::sched_param>();
             // Policies that the program has chosen for itself stay.

@@ -48,6 +48,9 @@ pub struct Row {
     pub group: Option<PathBuf>,
     /// Where it is.
     pub status: Status,
+    /// The cores of its place, counted among those that the jobs may use.
+    #[serde(default)]
+    pub cores: Vec<usize>,
 }
 
 /// All of it.
