@@ -1,5 +1,5 @@
-// Which blocking calls return EINTR when a job is switched. The process makes each call once, for so long that
-// several turns end meanwhile.
+// Which blocking calls return EINTR when a job is switched. The process makes each call once, for so long
+// that several turns end meanwhile.
 //
 //   blocking_calls NAME        waits one second in the call; prints "NAME waited", "NAME EINTR" or the error
 //   blocking_calls spin S      computes for S seconds: the other job

@@ -3,9 +3,9 @@
 
     build/venv-tools/bin/python bench/sharing/run.py [--rounds 5] [--seconds 2]
 
-Two jobs with as many ranks as there are cores each: rounds of 100 us of work and a barrier. In each round of the
-benchmark one job runs alone and then two at once in every setting, in random order; ratios are taken within a
-round. The shim is off where not said otherwise, so it is the library's own barrier that waits.
+Two jobs with as many ranks as there are cores each: rounds of 100 us of work and a barrier. In each round of
+the benchmark one job runs alone and then two at once in every setting, in random order; ratios are taken
+within a round. The shim is off where not said otherwise, so it is the library's own barrier that waits.
 """
 
 import argparse
@@ -128,13 +128,22 @@ def measure(options, programs, steps):
                 load = busy()
                 alone = rate(run([line(name, program, (), words)])[0])
                 shared = rate(run([line(name, program, ("--share",), words)])[0])
-                entry = {"round": round_, "program": name, "work": work, "load": load, "alone": alone,
-                         "alone_share": shared / alone, "together": {}}
+                entry = {
+                    "round": round_,
+                    "program": name,
+                    "work": work,
+                    "load": load,
+                    "alone": alone,
+                    "alone_share": shared / alone,
+                    "together": {},
+                }
                 for setting in order.sample(list(SETTINGS), len(SETTINGS)):
                     load = busy()
                     outputs = run([line(name, program, SETTINGS[setting], words)] * 2)
                     entry["together"][setting] = {
-                        "sum": together(outputs) / alone, "load": load, **switchers(outputs)
+                        "sum": together(outputs) / alone,
+                        "load": load,
+                        **switchers(outputs),
                     }
                 results.append(entry)
                 print(json.dumps(entry), flush=True)
@@ -148,7 +157,9 @@ def interrupted(programs):
         for call in CALLS:
             share = ("--share", "--switch", switch)
             program = programs["MPICH 4"]
-            outputs = run([line("MPICH 4", program, share, (call,)), line("MPICH 4", program, share, ("spin", 2))])
+            outputs = run(
+                [line("MPICH 4", program, share, (call,)), line("MPICH 4", program, share, ("spin", 2))]
+            )
             said = re.findall(rf"^{call} (.*)$", outputs[0], re.MULTILINE)
             found.setdefault(call, {})[switch] = sorted(set(said))
     return found
@@ -160,7 +171,10 @@ def spread(values):
 
 
 def table(results, name, work):
-    rows = ["| | sum of both / one alone | outside of turns | late, median / 99% | a switcher |", "|---|---|---|---|---|"]
+    rows = [
+        "| | sum of both / one alone | outside of turns | late, median / 99% | a switcher |",
+        "|---|---|---|---|---|",
+    ]
     mine = [entry for entry in results if entry["program"] == name and entry["work"] == work]
     for setting in SETTINGS:
         cells = [entry["together"][setting] for entry in mine]
@@ -184,14 +198,20 @@ def page(options, results, calls):
     parts = [
         "# Jobs that take turns: results",
         f"`bench/sharing/run.py --rounds {options.rounds} --seconds {options.seconds:g}{priority}`, "
-        f"{len(os.sched_getaffinity(0))} cores, Linux {os.uname().release}. Median, lowest and highest. Before the "
-        f"runs others used {statistics.median(loads):.0%} of the processors (median; worst {max(loads):.0%}).",
+        f"{len(os.sched_getaffinity(0))} cores, Linux {os.uname().release}. Median, lowest and highest. "
+        f"Before the runs others used {statistics.median(loads):.0%} of the processors (median; worst "
+        f"{max(loads):.0%}).",
     ]
     for name, work in dict.fromkeys((entry["program"], entry["work"]) for entry in results):
         what = f"{WORK_US} us of work and a barrier" if work == "barriers" else "computation without barriers"
         parts += [f"## {name}: {what}", table(results, name, work)]
-    rows = [f"| `{call}` | {', '.join(by['freeze'])} | {', '.join(by['stop'])} |" for call, by in calls.items()]
-    parts += ["## Blocking calls of ranks that are switched", "\n".join(["| call | freeze | stop |", "|---|---|---|", *rows])]
+    rows = [
+        f"| `{call}` | {', '.join(by['freeze'])} | {', '.join(by['stop'])} |" for call, by in calls.items()
+    ]
+    parts += [
+        "## Blocking calls of ranks that are switched",
+        "\n".join(["| call | freeze | stop |", "|---|---|---|", *rows]),
+    ]
     return "\n\n".join(parts) + "\n"
 
 
@@ -206,7 +226,9 @@ def main():
         rounds = compiled(Path(folder), "rounds.c")
         calls = compiled(Path(folder), "blocking_calls.c")
         programs = {name: program for name, program in rounds.items() if options.only in name}
-        calibrated = subprocess.run([next(iter(rounds.values())), "calibrate"], capture_output=True, text=True, check=True)
+        calibrated = subprocess.run(
+            [next(iter(rounds.values())), "calibrate"], capture_output=True, text=True, check=True
+        )
         results = measure(options, programs, float(calibrated.stdout))
         text = page(options, results, interrupted(calls))
     (HERE / "results.json").write_text(json.dumps(results, indent=1) + "\n")

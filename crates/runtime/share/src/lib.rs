@@ -6,9 +6,11 @@
 //! warden        outlives the switcher: no rank stays stopped, no matter which process is killed
 //! switcher      follows the timetable by the clock; finds out which jobs have ended
 //! priority      the switcher does not queue for the cores that it switches
+//! roster        the list of jobs, changed
 //! plan          which job runs in which slot
 //! gang          the processes of one job, and how they are switched
 //! registry      the file by which the jobs of a user know each other
+//! connections   how these processes speak to each other
 //! timetable     pure: whose turn it is at which time
 //! lateness      pure: how late a switcher was, and which quantum it can keep
 //! process_id    a process that cannot be taken for another one
@@ -22,6 +24,7 @@
 //! May use: the kernel, the crate of the pure matrix. Must never: read options or the environment for itself;
 //! leave a process stopped.
 
+mod connections;
 mod error;
 mod gang;
 mod lateness;
@@ -30,6 +33,7 @@ mod plan;
 mod priority;
 mod process_id;
 mod registry;
+mod roster;
 mod switcher;
 mod timetable;
 mod warden;

@@ -2,11 +2,12 @@
 
 use crate::error::ShareError;
 use crate::gang::{ControlGroup, Mechanism};
-use crate::plan::{Capacity, MOST_WEIGHT, replan};
+use crate::plan::MOST_WEIGHT;
 use crate::process_id::ProcessId;
 use crate::registry::{Directory, Row, Status};
+use crate::roster::{self, change_list, leave_list};
 use crate::switcher::{Switched, SwitchingSummary};
-use crate::timetable::{MIN_QUANTUM_NS, now_ns};
+use crate::timetable::MIN_QUANTUM_NS;
 use crate::warden::{self, Warden};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -78,7 +79,8 @@ pub fn join(request: &Request, mut tell: impl FnMut(Waiting)) -> Result<Membersh
         },
         Mechanism::Stop | Mechanism::Demote => None,
     };
-    let joined = enter_list(request, &directory, mechanism, group.as_ref()).and_then(|job| {
+    let row = row(request, mechanism, group.as_ref());
+    let joined = row.and_then(|row| roster::enter(&directory, row)).and_then(|job| {
         let entered = wait_for_place(&directory, job, &mut tell).and_then(|()| {
             let switched =
                 Switched::new(job, mechanism, group.clone(), directory.clone(), request.is_verbose)?;
@@ -122,51 +124,6 @@ impl Membership {
     }
 }
 
-/// Returns the number of the job.
-fn enter_list(
-    request: &Request,
-    directory: &Directory,
-    mechanism: Mechanism,
-    group: Option<&ControlGroup>,
-) -> Result<u64, ShareError> {
-    let process = ProcessId::own().ok_or_else(|| {
-        ShareError::system("/proc/self/stat")(std::io::Error::from(std::io::ErrorKind::NotFound))
-    })?;
-    let lock = directory.lock(PATIENCE)?;
-    let mut record = directory.read()?;
-    let capacity = Capacity::of_this_machine();
-    release_ended(record.remove_ended());
-    let job = record.next_job;
-    record.next_job = record.next_job.wrapping_add(1);
-    let row = Row {
-        job,
-        process,
-        switcher: None,
-        ranks: request.ranks.max(1),
-        memory_bytes: request.memory_bytes,
-        rate: request.rate.clamp(1, MOST_WEIGHT),
-        quantum_ns: request.quantum_ns.max(MIN_QUANTUM_NS),
-        shortest_quantum_ns: mechanism.shortest_quantum_ns(),
-        mechanism: mechanism.name().into(),
-        group: group.map(|group| group.directory().to_path_buf()),
-        status: Status::Queued,
-        cores: Vec::new(),
-    };
-    if !capacity.holds(&row) {
-        let has = capacity.memory_bytes.unwrap_or(0);
-        let why = format!(
-            "it needs {} MiB of memory, and this machine has {} MiB",
-            row.memory_bytes >> 20,
-            has >> 20
-        );
-        return Err(ShareError::NeverFits { why });
-    }
-    record.jobs.push(row);
-    replan(&mut record, capacity, now_ns());
-    directory.write(&lock, &record)?;
-    Ok(job)
-}
-
 fn wait_for_place(directory: &Directory, job: u64, tell: &mut impl FnMut(Waiting)) -> Result<(), ShareError> {
     let mut told = None;
     loop {
@@ -180,53 +137,23 @@ fn wait_for_place(directory: &Directory, job: u64, tell: &mut impl FnMut(Waiting
     }
 }
 
-/// Lets processes run that ended jobs have left, if any, and removes their groups.
-fn release_ended(ended: Vec<Row>) {
-    for row in ended {
-        // Its own switcher is about to do the same.
-        warden::release_row(&row);
-        if let Some(group) = row.group.as_deref().and_then(ControlGroup::listed) {
-            group.remove_within(Duration::ZERO);
-        }
-    }
-}
-
-/// Changes the row of a job, takes jobs out that have ended, lets those run on whose switchers have died, and
-/// plans anew.
-pub(crate) fn change_list(
-    directory: &Directory,
-    patience: Duration,
-    job: u64,
-    change: impl FnOnce(&mut Row),
-) -> Result<(), ShareError> {
-    let lock = directory.lock(patience)?;
-    let mut record = directory.read()?;
-    let before = record.clone();
-    release_ended(record.remove_ended());
-    if let Some(row) = record.row_mut(job) {
-        change(row);
-    }
-    for row in record.jobs.iter_mut().filter(|row| row.status != Status::Unswitched) {
-        if row.switcher.is_some_and(|switcher| !switcher.is_alive()) {
-            warden::release_row(row);
-            row.status = Status::Unswitched;
-        }
-    }
-    replan(&mut record, Capacity::of_this_machine(), now_ns());
-    if record != before { directory.write(&lock, &record) } else { Ok(()) }
-}
-
-/// Takes a job out of the list. If the list cannot be used, others find out that the job has ended.
-pub(crate) fn leave_list(directory: &Directory, job: u64) {
-    let leave = || {
-        let lock = directory.lock(PATIENCE)?;
-        let mut record = directory.read()?;
-        record.jobs.retain(|row| row.job != job);
-        release_ended(record.remove_ended());
-        replan(&mut record, Capacity::of_this_machine(), now_ns());
-        directory.write(&lock, &record)
-    };
-    if let Err(error) = leave() {
-        debug!("{error}");
-    }
+/// What stands in the list of a job that this process is about to start. Its number is still to be given.
+fn row(request: &Request, mechanism: Mechanism, group: Option<&ControlGroup>) -> Result<Row, ShareError> {
+    let process = ProcessId::own().ok_or_else(|| {
+        ShareError::system("/proc/self/stat")(std::io::Error::from(std::io::ErrorKind::NotFound))
+    })?;
+    Ok(Row {
+        job: 0,
+        process,
+        switcher: None,
+        ranks: request.ranks.max(1),
+        memory_bytes: request.memory_bytes,
+        rate: request.rate.clamp(1, MOST_WEIGHT),
+        quantum_ns: request.quantum_ns.max(MIN_QUANTUM_NS),
+        shortest_quantum_ns: mechanism.shortest_quantum_ns(),
+        mechanism: mechanism.name().into(),
+        group: group.map(|group| group.directory().to_path_buf()),
+        status: Status::Queued,
+        cores: Vec::new(),
+    })
 }

@@ -1,14 +1,14 @@
 //! The process that stops and continues the ranks of one job by the clock.
 
+use crate::connections::{Connections, KNOWN_BYTES, Word, exit, word};
 use crate::error::ShareError;
 use crate::gang::{ControlGroup, Gang, Mechanism, Root, usable_cores};
 use crate::lateness::Lateness;
-use crate::membership::{change_list, leave_list};
 use crate::priority::raise_priority;
 use crate::process_id::ProcessId;
 use crate::registry::{Directory, Record, Row, Status};
+use crate::roster::{change_list, leave_list};
 use crate::timetable::now_ns;
-use crate::warden::{Connections, KNOWN_BYTES, Word, exit, word};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::inotify;
 use serde::{Deserialize, Serialize};

@@ -1,10 +1,11 @@
 //! The process that outlives the switcher, and lets the job run on if that dies.
 
+use crate::connections::{Connections, KNOWN_BYTES, Word, exit, word};
 use crate::error::ShareError;
-use crate::gang::{ControlGroup, Gang, Mechanism, Root};
-use crate::membership::{change_list, leave_list};
+use crate::gang::{Gang, Root};
 use crate::process_id::ProcessId;
 use crate::registry::{Row, Status};
+use crate::roster::{change_list, leave_list};
 use crate::switcher::{self, Switched, SwitchingSummary};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{Mode, OFlags, open};
@@ -30,12 +31,6 @@ pub(crate) struct Warden {
     control: OwnedFd,
     /// What the switcher says in the end, and its end when both processes have ended.
     summary: OwnedFd,
-}
-
-/// The descriptors of the other side.
-pub(crate) struct Connections {
-    pub(crate) control: OwnedFd,
-    pub(crate) summary: OwnedFd,
 }
 
 /// Starts the warden, and by it the switcher. They are no children of this process, which may become another
@@ -103,12 +98,6 @@ pub(crate) fn fork() -> Result<Option<Pid>, ShareError> {
     }
 }
 
-/// Ends a forked process. What the parent has buffered is not written again.
-pub(crate) fn exit(code: i32) -> ! {
-    // SAFETY: it does not return, and needs nothing.
-    unsafe { libc::_exit(code) }
-}
-
 /// The warden's process.
 fn run(switched: Switched, connections: Connections) -> ! {
     leave_users_terminal(&connections);
@@ -174,43 +163,6 @@ fn released(switched: &Switched, known: &[ProcessId]) {
         gang.release(known);
     }
 }
-
-/// Lets the processes of another job run, whose switcher has died.
-pub(crate) fn release_row(row: &Row) {
-    let group = row.group.as_deref().and_then(ControlGroup::listed);
-    let mechanism = Mechanism::named(&row.mechanism).unwrap_or(Mechanism::Stop);
-    if let Ok(mut gang) = Gang::new(mechanism, Root::new(row.process.pid), group) {
-        gang.release(&[]);
-    }
-}
-
-/// What the process that starts the job says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Word {
-    /// Nothing so far.
-    None,
-    /// The job has ended.
-    JobHasEnded,
-    /// It has ended, or become another program.
-    Closed,
-}
-
-/// What it has said. Does not wait.
-pub(crate) fn word(control: &OwnedFd) -> Word {
-    let mut fds = [PollFd::new(control, PollFlags::IN)];
-    let now = Timespec { tv_sec: 0, tv_nsec: 0 };
-    if !poll(&mut fds, Some(&now)).is_ok_and(|ready| ready > 0) {
-        return Word::None;
-    }
-    match rustix::io::read(control, &mut [0; 1]) {
-        Ok(1) => Word::JobHasEnded,
-        Ok(_) => Word::Closed,
-        Err(_) => Word::None,
-    }
-}
-
-/// The size of what the switcher writes for each process that it finds, bytes.
-pub(crate) const KNOWN_BYTES: usize = 12;
 
 /// Reads what the switcher has found. False: it has ended.
 fn read_known(found: &OwnedFd, known: &mut Vec<ProcessId>) -> bool {

@@ -1,8 +1,8 @@
 //! On which core a process goes on.
 //!
-//! The kernel tends to wake all processes of a job on the core of the process that wakes them. Ranks that keep
-//! their cores while they wait would then take turns on one core for milliseconds. So each is woken on a core of
-//! its own, and may be moved from there at once: what a program says about its cores stays as it is.
+//! The kernel tends to wake all processes of a job on the core of the process that wakes them. Ranks that
+//! keep their cores while they wait would then take turns on one core for milliseconds. So each is woken on a
+//! core of its own, and may be moved from there at once: what a program says about its cores stays as it is.
 
 use std::mem::{MaybeUninit, size_of};
 
