@@ -17,7 +17,7 @@ from paths import EVENKEEL, SHIMS
 pytestmark = pytest.mark.alone
 
 # So long that what a test does to a job that stands still happens in one slot.
-LONG_SLOTS = ("--quantum", "2s")
+LONG_SLOTS = ("--quantum", "1500ms")
 
 # Longer than anything here takes on a machine that is busy with something else.
 PATIENCE_S = 60
