@@ -1,5 +1,5 @@
-//! The list of jobs, changed: a job is entered, its row changes, it leaves. Each change takes out jobs that have
-//! ended, and plans anew.
+//! The list of jobs, changed: a job is entered, its row changes, it leaves. Each change takes out jobs that
+//! have ended, and plans anew.
 
 use crate::error::ShareError;
 use crate::gang::{ControlGroup, Gang, Mechanism, Root};
