@@ -10,6 +10,8 @@ use thiserror::Error;
 
 /// The engine counts in nanoseconds.
 const MOST_MILLISECONDS: u64 = u64::MAX / 1_000_000;
+/// Memory is counted in bytes.
+const MOST_MEBIBYTES: u64 = u64::MAX >> 20;
 
 /// A value that an option does not take.
 #[derive(Debug, Error, PartialEq, Eq)]
@@ -41,6 +43,8 @@ fn takes(form: &str, value: &str) -> bool {
         "MILLISECONDS" => value.parse::<u64>().is_ok_and(|ms| ms <= MOST_MILLISECONDS),
         "BARRIERS" => value.parse::<u64>().is_ok(),
         "CALLS" => value.parse::<u32>().is_ok_and(|calls| calls > 0),
+        "RATE" => value.parse::<u32>().is_ok_and(|rate| (1..=100).contains(&rate)),
+        "MEBIBYTES" => value.parse::<u64>().is_ok_and(|size| size <= MOST_MEBIBYTES),
         "DURATION" => value_parsers::duration(value).is_ok(),
         "FIRST-LAST" => is_range_of_ports(value),
         "INTERFACE" => matches!(value.parse(), Ok(NetworkChoice::Interface(_))),
@@ -62,6 +66,8 @@ fn described(form: &str) -> &str {
         "MILLISECONDS" => "a whole number of milliseconds",
         "BARRIERS" => "a whole number of barriers",
         "CALLS" => "a whole number of calls from 1 on",
+        "RATE" => "a whole number from 1 to 100",
+        "MEBIBYTES" => "a whole number of MiB",
         "DURATION" => "a time above zero, such as 90, 500ms, 60s, 1.5m or 2h",
         "FIRST-LAST" => "a port or a range of ports, such as 10000-10100",
         "INTERFACE" => "an interface such as eth0",

@@ -186,6 +186,20 @@ pub enum LaunchError {
     #[error("{0}")]
     Job(#[from] evenkeel_launch::JobError),
 
+    /// The job cannot take turns with others.
+    #[error("{0}")]
+    Share(#[from] evenkeel_share::ShareError),
+
+    /// Jobs take turns on one machine.
+    #[error(
+        "cannot use --share with {what}: jobs take turns on the one machine on which `evenkeel run` starts \
+         all of their ranks. Leave one of them out."
+    )]
+    ShareElsewhere {
+        /// What leads elsewhere.
+        what: String,
+    },
+
     /// The launcher could not be executed.
     #[error("cannot start {}: {why}. Check that it starts by itself.", .launcher.display())]
     Exec {

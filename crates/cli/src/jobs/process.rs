@@ -1,5 +1,7 @@
 //! What the kernel says about a process.
 
+use crate::machine::control_groups;
+use evenkeel_share::JOB_VARIABLE;
 use evenkeel_text::units::bytes;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -21,6 +23,8 @@ pub enum Activity {
     },
     /// A signal has stopped it, as SIGSTOP does.
     Stopped,
+    /// It stands still while other jobs have their turn.
+    BetweenTurns,
     /// A debugger has stopped it.
     Traced,
     /// It is over.
@@ -40,13 +44,15 @@ impl Activity {
                 format!("swapping ({} of its memory are in swap space)", bytes(*swapped_out_bytes))
             }
             Activity::Stopped => "stopped (SIGSTOP)".into(),
+            Activity::BetweenTurns => "waiting for its turn (--share)".into(),
             Activity::Traced => "stopped by a debugger".into(),
             Activity::Exited => "exited".into(),
         }
     }
 
     /// All that [`Activity::word`] says.
-    pub const WORDS: [&str; 6] = ["running", "sleeping", "uninterruptible", "stopped", "traced", "exited"];
+    pub const WORDS: [&str; 7] =
+        ["running", "sleeping", "uninterruptible", "stopped", "between-turns", "traced", "exited"];
 
     /// For machines: one of [`Activity::WORDS`].
     pub fn word(&self) -> &'static str {
@@ -56,6 +62,7 @@ impl Activity {
             Activity::Uninterruptible(_) => "uninterruptible",
             Activity::Paging { .. } => "paging",
             Activity::Stopped => "stopped",
+            Activity::BetweenTurns => "between-turns",
             Activity::Traced => "traced",
             Activity::Exited => "exited",
         }
@@ -87,11 +94,39 @@ pub fn activity(pid: u32) -> Activity {
     match stat[0].as_str() {
         "R" => Activity::Running,
         "D" => uninterruptible(&read("syscall"), &read("wchan"), &read("status")),
+        "T" if is_between_turns(pid) => Activity::BetweenTurns,
         "T" => Activity::Stopped,
         "t" => Activity::Traced,
         "Z" | "X" => Activity::Exited,
+        _ if is_frozen_between_turns(&read("cgroup")) => Activity::BetweenTurns,
         _ => Activity::Sleeping(system_call(&read("syscall"), &read("wchan"))),
     }
+}
+
+/// The process that has started the job of this one, if the job takes turns.
+pub fn sharing_job(pid: u32) -> Option<u32> {
+    let (_, value) = environment(pid).into_iter().find(|(name, _)| name == JOB_VARIABLE)?;
+    value.parse().ok()
+}
+
+/// Whether a process that is stopped goes on by itself: a person would have stopped what has started the job,
+/// too.
+fn is_between_turns(pid: u32) -> bool {
+    let starter = sharing_job(pid).and_then(stat);
+    starter.is_some_and(|stat| stat[0] != "T")
+}
+
+/// Whether the control group of a process is one of those that are frozen between turns, and is frozen.
+fn is_frozen_between_turns(cgroup: &str) -> bool {
+    let Some(group) = cgroup.lines().find_map(|line| line.strip_prefix("0::")) else { return false };
+    if !group.contains("/evenkeel-share-") {
+        return false;
+    }
+    let mountinfo = std::fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+    let directories = control_groups::directories(cgroup, &mountinfo, "");
+    let events = directories.first().map(|directory| directory.join("cgroup.events"));
+    let events = events.and_then(|file| std::fs::read_to_string(file).ok()).unwrap_or_default();
+    events.lines().any(|line| line == "frozen 1")
 }
 
 /// What a process in uninterruptible sleep does. In no system call, it has touched memory that the kernel

@@ -37,7 +37,9 @@ pub const LAUNCHERS_RANK: [&str; 4] = ["OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI
 
 /// Options that `evenkeel run` reads itself: they are not passed on to the ranks.
 pub fn is_of_run_alone(env: &str) -> bool {
-    [TIMEOUT.env, ON_HANG.env, DEADLOCK.env, REMOTE_SHELL.env, HOSTS.env].contains(&env)
+    let of_supervision = [TIMEOUT.env, ON_HANG.env, DEADLOCK.env, REMOTE_SHELL.env, HOSTS.env];
+    let of_sharing = [SHARE.env, QUANTUM.env, SWITCH.env, RATE.env, MEMORY.env];
+    of_supervision.contains(&env) || of_sharing.contains(&env)
 }
 
 /// How long a node that others wait for may be silent, in milliseconds. With `--nodes auto` no job must end
@@ -262,6 +264,31 @@ options! {
     /// the allocation of Slurm, PBS, LSF or Grid Engine that this is in. It is an option of `evenkeel run`;
     /// `evenkeel where` has one of the same name.
     HOSTS { name: "hosts", env: "EVENKEEL_HOSTS", default: "", values: "HOST,…" }
+
+    /// Take turns with the other jobs of this user on this machine that were started so. All ranks of a job
+    /// run in the same slots, and stand still while others have their turn. Use it where ranks that wait
+    /// keep their cores, which two jobs at once would waste. A job that is alone is not switched. It is an
+    /// option of `evenkeel run` alone.
+    SHARE { name: "share", env: "EVENKEEL_SHARE", default: "0", values: "0|1" }
+
+    /// How long a slot is (`--share`). Of the jobs that take turns the longest counts. A switcher that is
+    /// often too late for it makes it longer. It is an option of `evenkeel run` alone.
+    QUANTUM { name: "quantum", env: "EVENKEEL_QUANTUM", default: "10ms", values: "DURATION" }
+
+    /// How ranks are kept from running outside of their turns (`--share`). `freeze`: by `cgroup.freeze`,
+    /// where there is a control group of version 2 that this user may divide. `stop`: by SIGSTOP and
+    /// SIGCONT. `demote`: by SCHED_IDLE, in slots of 100 ms or more; programs cannot notice it, but it acts
+    /// late. `auto`: `freeze` where it works, else `stop`. It is an option of `evenkeel run` alone.
+    SWITCH { name: "switch", env: "EVENKEEL_SWITCH", default: "auto", values: "auto|freeze|stop|demote" }
+
+    /// The job's share of the time (`--share`), 1 to 100: a job with 3 has three slots where one with 1 has
+    /// one. It is an option of `evenkeel run` alone.
+    RATE { name: "rate", env: "EVENKEEL_RATE", default: "1", values: "RATE" }
+
+    /// The memory that all ranks of the job need together (`--share`), in MiB. The job waits until it fits
+    /// beside the jobs that it takes turns with, and those that come later wait behind it. `0`: it is not
+    /// counted. It is an option of `evenkeel run` alone.
+    MEMORY { name: "memory", env: "EVENKEEL_MEMORY", default: "0", values: "MEBIBYTES" }
 
     /// How long a rank waits before it checks whether the ranks that it waits for are still alive.
     PATIENCE_MS { name: "patience", env: "EVENKEEL_PATIENCE_MS", default: "200", values: "MILLISECONDS" }

@@ -2,7 +2,7 @@
 
 use super::arguments::DoctorArguments;
 use super::kernel::{self, Trial};
-use super::{machine_text, program_text};
+use super::{machine_text, program_text, sharing_text};
 use crate::errors::CommandError;
 use crate::launch::shim;
 use crate::machine::{control_groups, cores, process_limit};
@@ -33,6 +33,7 @@ pub fn doctor(arguments: &DoctorArguments) -> Result<Outcome, CommandError> {
     text += &machine_text::barrier_table(location::active_table(), at_once);
     let trials = kernel::trials(&executable);
     text += &machine_text::trials(&trials);
+    text += &sharing_text::sharing();
 
     let mut obstacles: Vec<String> = Vec::new();
     if trials.iter().any(Trial::leaves_evenkeel_unusable) {

@@ -9,6 +9,7 @@ mod command;
 mod kernel;
 mod machine_text;
 mod program_text;
+mod sharing_text;
 mod sibling;
 mod system_call_dispatch;
 

@@ -32,6 +32,8 @@ struct ListedJob {
     lowest_rank_pid: Option<u32>,
     age_s: Option<f64>,
     library: Option<String>,
+    /// Whether it takes turns with other jobs (`--share`).
+    takes_turns: bool,
     program: String,
 }
 
@@ -44,17 +46,19 @@ impl ListedJob {
             lowest_rank_pid: job.lowest(),
             age_s: job.lowest().and_then(process::age).map(|age| age.as_secs_f64()),
             library: job.library(),
+            takes_turns: job.lowest().and_then(process::sharing_job).is_some(),
             program: job.program(),
         }
     }
 }
 
-const COLUMNS: [Column; 6] = [
+const COLUMNS: [Column; 7] = [
     Column { group: "", head: "job", dispensable: 0 },
     Column { group: "", head: "lowest rank", dispensable: 3 },
     Column { group: "", head: "ranks", dispensable: 0 },
     Column { group: "", head: "age", dispensable: 1 },
     Column { group: "", head: "MPI library", dispensable: 2 },
+    Column { group: "", head: "--share", dispensable: 4 },
     Column { group: "", head: "program", dispensable: 0 },
 ];
 
@@ -72,6 +76,7 @@ fn text(listed: &[ListedJob], discovery: &Discovery) -> String {
             here,
             job.age_s.map_or("-".into(), |age| duration((age * 1e9) as u64)),
             job.library.clone().unwrap_or("-".into()),
+            if job.takes_turns { "takes turns" } else { "-" }.into(),
             plain(&job.program, PROGRAM_LENGTH),
         ]
     };

@@ -2,6 +2,7 @@
 
 use super::arguments::{DEFAULT_GRACE_MS, RunArguments, StdinChoice};
 use super::named_hosts;
+use super::sharing::Sharing;
 use super::stray_variables;
 use super::supervision::Supervision;
 use crate::commands::launch_arguments::EngineOptions;
@@ -40,17 +41,23 @@ pub fn run(arguments: &RunArguments) -> Result<Outcome, CommandError> {
     injections.restrict_cores()?;
     let extra = launcher_arguments(&arguments.launcher_args)?;
     let supervision = Supervision::of(&arguments.options, || named_hosts::of_launcher(&extra))?;
-    let start = prepare(arguments, extra, &injections, supervision.as_ref())?;
+    let sharing = Sharing::of(&arguments.options, arguments.ranks)?;
+    let start = prepare(arguments, extra, &injections, supervision.as_ref(), sharing.as_ref())?;
     if arguments.dry_run {
         return Ok((start.for_shell() + "\n").into());
     }
     begin_trace(arguments)?;
+    let membership = sharing.as_ref().map(Sharing::join).transpose()?;
     info!("the ranks are started: {}", start.for_shell());
     let launch = || launch(start, arguments.ranks, &injections);
-    match supervision {
+    let outcome = match supervision {
         None => launch(),
         Some(supervision) => supervision.run(launch),
+    };
+    if let Some((sharing, membership)) = sharing.zip(membership) {
+        sharing.finish(membership);
     }
+    outcome
 }
 
 /// Starts the ranks. Returns only if this process is their parent, or if they cannot be started.
@@ -154,6 +161,7 @@ fn prepare(
     extra: Vec<String>,
     injections: &Injections,
     supervision: Option<&Supervision>,
+    sharing: Option<&Sharing>,
 ) -> Result<Start, CommandError> {
     check_ranks(arguments.ranks, process_limit::own())?;
     let on_path = search_path::directories();
@@ -165,10 +173,12 @@ fn prepare(
     if let Some(warning) = &prepared.warning {
         eprintln!("evenkeel: {warning}");
     }
-    let of_run = supervision.map(Supervision::variable).into_iter().collect();
+    let of_run = supervision.map(Supervision::variable).into_iter();
+    let of_run = of_run.chain(sharing.map(Sharing::variable)).collect();
     let variables = [prepared.variables, injections.variables(), of_run].concat();
     if arguments.mpi.launcher.as_deref() == Some(launcher::OWN) {
         let pmix = launcher::check_own(&prepared.library, &search, &extra)?;
+        sharing.map_or(Ok(()), |sharing| sharing.check_launcher(None, &extra))?;
         let style = launcher::LauncherStyle::of(prepared.library.maker);
         let presets = Surroundings::of_this_machine(&prepared.library.path).presets(style, &extra);
         return Ok(Start::Own(job(arguments, file, pmix, [variables, presets].concat())));
@@ -178,6 +188,7 @@ fn prepare(
         Some(name) => launcher::named(name, prepared.library.maker, &on_path)?,
         None => launcher::of_library(&prepared.library, &on_path)?,
     };
+    sharing.map_or(Ok(()), |sharing| sharing.check_launcher(Some(launcher.style), &extra))?;
     let places = variables.iter().all(|(name, value)| name != options::PLACE.env || value != "none");
     let request = LaunchRequest {
         ranks: arguments.ranks,

@@ -6,6 +6,7 @@ mod deadlock_watch;
 mod hang_report;
 mod named_hosts;
 mod searches;
+mod sharing;
 mod stray_variables;
 mod supervision;
 

@@ -8,9 +8,10 @@ use evenkeel_options as options;
 const PREFIX: &str = "EVENKEEL_";
 
 /// Variables that are no options: for this program, and those by which evenkeel's processes know each other.
-const KNOWN: [&str; 6] = [
+const KNOWN: [&str; 7] = [
     diagnostics::VARIABLE,
     discovery::RUN,
+    evenkeel_share::JOB_VARIABLE,
     injections::MARK,
     "EVENKEEL_LIB",
     "EVENKEEL_AGENT",
