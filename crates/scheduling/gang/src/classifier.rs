@@ -33,7 +33,7 @@ pub struct Sample {
 ///
 /// ```
 /// use evenkeel_gang::{Class, Classifier, Sample, Thresholds};
-/// let mut classifier = Classifier::new(Thresholds::for_switch_cost_ns(50_000));
+/// let mut classifier = Classifier::new(Thresholds::for_switch_cost_ns(20_000));
 /// // Computes 10 ms between two calls: coarse.
 /// for _ in 0..60 {
 ///     classifier.add(Sample { cpu_ns: 20_000_000, waited_ns: 100_000, blocking_calls: 2 });
@@ -137,7 +137,7 @@ pub fn agree(ranks: &[(Class, f64)], thresholds: &Thresholds) -> Vec<Class> {
 mod tests {
     use super::*;
 
-    const THRESHOLDS: Thresholds = Thresholds::for_switch_cost_ns(50_000);
+    const THRESHOLDS: Thresholds = Thresholds::for_switch_cost_ns(20_000);
     const MS: u64 = 1_000_000;
 
     /// A rank whose every iteration computes and waits so long, in quanta of 25 ms.
