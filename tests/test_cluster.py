@@ -50,7 +50,7 @@ def test_an_expensive_switch_moves_the_classes(tmp_path):
 
 
 def test_the_same_seed_gives_the_same_workload(tmp_path):
-    arguments = ["workload", "--jobs", "60", "--seeds", "2", "--policies", "easy,gs,fcs,sb"]
+    arguments = ["workload", "--jobs", "30", "--seeds", "2", "--policies", "easy,gs,fcs"]
     _, one = record(tmp_path, *arguments, "--threads", "1")
     _, same = record(tmp_path, *arguments)
     _, other = record(tmp_path, *arguments, "--seed", "7")
@@ -72,7 +72,7 @@ def test_less_is_carried_than_offered_where_it_is_too_much(tmp_path):
 
 
 def test_a_hundred_thousand_cores(tmp_path):
-    arguments = ["workload", "--cores", "100000", "--jobs", "40", "--load", "0.9"]
+    arguments = ["workload", "--cores", "100000", "--jobs", "20", "--load", "0.9"]
     _, found = record(tmp_path, *arguments, "--policies", "fcfs,gs", "--packing", "first-fit")
     assert found["cluster"]["cores"] == 100_000
     assert len(found["results"]) == 2

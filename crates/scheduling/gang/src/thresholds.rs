@@ -6,6 +6,10 @@
 /// cost nothing that could be seen: a switch took 20 µs at most, and 4.5 ms are 225 of them.
 const COARSE_SWITCHES: u64 = 225;
 
+/// The half-life of measurements in times of `coarse_ns`: long enough to see some calls of a rank at the
+/// limit.
+const HALF_LIVES: u64 = 8;
+
 /// The limits of the classes. [`for_switch_cost_ns`](Thresholds::for_switch_cost_ns) states the defaults.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Thresholds {
@@ -17,6 +21,8 @@ pub struct Thresholds {
     pub wait_floor_ns: u64,
     /// How far beyond a limit a rank must be to leave its class, as a share of the limit.
     pub margin: f64,
+    /// The time in ns after which what was measured counts only half.
+    pub half_life_ns: u64,
     /// How many samples in a row must say so.
     pub samples: u32,
     /// CPU and waiting time of a new rank in ns during which it is coscheduled whatever is measured.
@@ -27,9 +33,9 @@ pub struct Thresholds {
 }
 
 impl Thresholds {
-    /// Thresholds from the measured cost of a switch in ns: coarse from 225 switches on, waiting pays up to a
-    /// quarter of the computing and two switches; margin 20%, 3 samples, 0.5 s of warm-up, evidence from
-    /// half of the time on.
+    /// Thresholds from the measured cost of a switch in ns: coarse from 225 switches on, waiting pays up to
+    /// a quarter of the computing and two switches; margin 20%, half-life of 8 times `coarse_ns`, 3 samples,
+    /// 0.5 s of warm-up, evidence from half of the time on.
     ///
     /// ```
     /// use evenkeel_gang::Thresholds;
@@ -42,6 +48,7 @@ impl Thresholds {
             wait_share: 0.25,
             wait_floor_ns: 2 * cost_ns,
             margin: 0.2,
+            half_life_ns: HALF_LIVES * COARSE_SWITCHES * cost_ns,
             samples: 3,
             warm_up_ns: 500_000_000,
             evidence: 0.5,

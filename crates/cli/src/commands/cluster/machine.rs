@@ -1,6 +1,6 @@
 //! The cluster of the arguments.
 
-use crate::commands::value_parsers::whole;
+use crate::commands::value_parsers::{between, whole};
 use clap::ValueEnum;
 use evenkeel_cluster_sim::Cluster;
 use evenkeel_gang::{Packing, QueuePolicy, Thresholds};
@@ -36,6 +36,13 @@ pub struct SwitchingArguments {
     /// take.
     #[arg(long, value_name = "TIME", default_value = "20us", help_heading = "Scheduler")]
     pub switch: VirtualTime,
+    /// Ranks that compute longer between two blocking calls are coarse (class DC) [225 switches]
+    #[arg(long, value_name = "TIME", help_heading = "Scheduler")]
+    pub coarse: Option<VirtualTime>,
+    /// Waiting pays up to this share of the computing between two blocking calls (class CS)
+    #[arg(long, value_name = "SHARE", default_value = "0.25", value_parser = between::<0, 100_000>)]
+    #[arg(help_heading = "Scheduler")]
+    pub wait_share: f64,
     /// What a message takes
     #[arg(long, value_name = "TIME", default_value = "5us", help_heading = "Scheduler")]
     pub latency: VirtualTime,
@@ -45,12 +52,14 @@ impl SwitchingArguments {
     /// A cluster with these parameters.
     pub fn cluster(&self, cluster: Cluster) -> Cluster {
         let switch_ns = whole_ns(self.switch);
+        let defaults = Thresholds::for_switch_cost_ns(switch_ns);
+        let coarse_ns = self.coarse.map_or(defaults.coarse_ns, whole_ns);
         Cluster {
             quantum_ns: self.quantum.map_or(cluster.quantum_ns, whole_ns),
             switch_ns,
             spin_ns: 2 * switch_ns,
             latency_ns: whole_ns(self.latency),
-            thresholds: Thresholds::for_switch_cost_ns(switch_ns),
+            thresholds: Thresholds { coarse_ns, wait_share: self.wait_share, ..defaults },
             ..cluster
         }
     }

@@ -15,6 +15,7 @@ pub struct ClusterRecord {
     local_quantum_ns: u64,
     slice_ns: u64,
     coarse_ns: u64,
+    wait_share: f64,
     packing: String,
     queue: String,
 }
@@ -32,6 +33,7 @@ impl ClusterRecord {
             local_quantum_ns: cluster.local_quantum_ns,
             slice_ns: cluster.slice_ns,
             coarse_ns: cluster.thresholds.coarse_ns,
+            wait_share: cluster.thresholds.wait_share,
             packing: format!("{:?}", cluster.packing),
             queue: format!("{:?}", cluster.queue),
         }

@@ -7,8 +7,7 @@ use crate::job::SyntheticJob;
 use crate::policy::Policy;
 use evenkeel_gang::{Class, Classifier, JobId, Sample, agree};
 
-/// Quanta after which no class changes any more. Older samples count half as much with every new one, so that
-/// what is measured does not move after the warm-up.
+/// Quanta after the warm-up in which no class changes any more, because what is measured does not move.
 const SETTLED: u32 = 100;
 
 impl ClusterRun<'_> {

@@ -99,7 +99,7 @@ mod tests {
                 }
             }
         }
-        let stranger = OnTime::new(&timetable, JobId(9), 10, 3);
-        assert_eq!((stranger.until_ns(500), stranger.after_ns(0, 1)), (0, None));
+        let absent = OnTime::new(&timetable, JobId(9), 10, 3);
+        assert_eq!((absent.until_ns(500), absent.after_ns(0, 1)), (0, None));
     }
 }

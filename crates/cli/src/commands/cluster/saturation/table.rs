@@ -36,9 +36,9 @@ pub fn text(
     let rows: Vec<Vec<String>> = points.iter().map(row).collect();
     page.blank().table(COLUMNS, &rows).blank();
     page.paragraph(
-        "carried: the work that was done until the last submission, as a share of what the cores could do. gain: \
-         what is carried beyond what the first policy carries of the same jobs. keeps up: the share of seeds in \
-         which less than 0.05 was put off. response: from submission to end.",
+        "carried: the work that was done until the last submission, as a share of what the cores could \
+         do. gain: what is carried beyond what the first policy carries of the same jobs. keeps up: the \
+         share of seeds in which less than 0.05 was put off. response: from submission to end.",
     );
     page.text()
 }

@@ -1,6 +1,6 @@
 //! The table of `evenkeel cluster scenario`.
 
-use super::command::ScenarioResult;
+use super::result::ScenarioResult;
 use evenkeel_cluster_sim::Cluster;
 use evenkeel_text::page::Page;
 use evenkeel_text::table::Column;
@@ -30,8 +30,8 @@ pub fn text(cluster: &Cluster, results: &[ScenarioResult], width: usize) -> Stri
     let rows: Vec<Vec<String>> = results.iter().map(row).collect();
     page.blank().table(COLUMNS, &rows).blank();
     page.paragraph(
-        "published: measured on a cluster of 2003. optimum: the work of the busiest core. classes: of each rank \
-         of each job under flexible coscheduling: c coscheduled, f frustrated, d don't care.",
+        "published: measured on a cluster of 2003. optimum: the work of the busiest core. classes: of \
+         each rank of each job under flexible coscheduling: c coscheduled, f frustrated, d don't care.",
     );
     page.text()
 }

@@ -1,58 +1,15 @@
 //! Carries out `evenkeel cluster workload`.
 
 use super::arguments::WorkloadArguments;
+use super::result::{PolicyRecord, PolicyResult};
 use super::table;
 use crate::commands::cluster::parallel::run_all;
-use crate::commands::cluster::record::{IntervalRecord, Record};
+use crate::commands::cluster::record::Record;
 use crate::errors::CommandError;
 use crate::output::progress::Progress;
 use crate::output::{file, terminal};
-use evenkeel_cluster_sim::{Interval, Outcome, Policy, Workload, simulate};
-use serde::Serialize;
+use evenkeel_cluster_sim::{Policy, Workload, simulate};
 use std::time::Instant;
-
-/// Shorter jobs count as jobs of this length in slowdowns: 10 s of the model.
-const SHORTEST_NS: u64 = 100_000_000;
-
-/// What a policy made of the workloads, each a mean over seeds.
-#[derive(Debug)]
-pub struct PolicyResult {
-    /// The policy.
-    pub policy: &'static str,
-    /// From the first submission to the last end.
-    pub turnaround_s: Interval,
-    /// The mean response.
-    pub mean_response_s: Interval,
-    /// The median response.
-    pub median_response_s: Interval,
-    /// The mean bounded slowdown.
-    pub mean_slowdown: Interval,
-    /// The median bounded slowdown.
-    pub median_slowdown: Interval,
-    /// The share of the cores' time in which they did work of jobs.
-    pub utilisation: Interval,
-    /// Events, of all seeds.
-    pub events: u64,
-    /// The time that the simulations took, of all seeds.
-    pub seconds: f64,
-}
-
-/// The layout of a [`PolicyResult`] in `--json`.
-#[derive(Serialize)]
-struct PolicyRecord {
-    policy: &'static str,
-    load: f64,
-    jobs: usize,
-    seeds: u64,
-    first_seed: u64,
-    turnaround_s: IntervalRecord,
-    mean_response_s: IntervalRecord,
-    median_response_s: IntervalRecord,
-    mean_slowdown: IntervalRecord,
-    median_slowdown: IntervalRecord,
-    utilisation: IntervalRecord,
-    events: u64,
-}
 
 /// Simulates the workloads under every policy, and returns what is printed.
 pub fn workload(arguments: &WorkloadArguments) -> Result<String, CommandError> {
@@ -74,44 +31,10 @@ pub fn workload(arguments: &WorkloadArguments) -> Result<String, CommandError> {
     drop(progress);
     let of_policies = policies.iter().zip(outcomes.chunks(seeds.count()));
     let results: Vec<PolicyResult> =
-        of_policies.map(|(policy, outcomes)| result(*policy, outcomes)).collect();
+        of_policies.map(|(policy, outcomes)| PolicyResult::new(*policy, outcomes)).collect();
     if let Some(json) = &arguments.json {
-        let records: Vec<PolicyRecord> = results.iter().map(|result| record(arguments, result)).collect();
+        let records: Vec<PolicyRecord> = results.iter().map(|result| result.record(arguments)).collect();
         file::write_json(json, &Record::new("cluster workload", &cluster, &records))?;
     }
     Ok(table::text(arguments, &cluster, &results, terminal::width()))
-}
-
-fn result(policy: Policy, outcomes: &[(Outcome, f64)]) -> PolicyResult {
-    let interval = |of: &dyn Fn(&Outcome) -> f64| {
-        Interval::of(&outcomes.iter().map(|(outcome, _)| of(outcome)).collect::<Vec<f64>>())
-    };
-    PolicyResult {
-        policy: policy.name(),
-        turnaround_s: interval(&|outcome| outcome.turnaround_ns() as f64 / 1e9),
-        mean_response_s: interval(&|outcome| outcome.mean_response_ns() / 1e9),
-        median_response_s: interval(&|outcome| outcome.median_response_ns() / 1e9),
-        mean_slowdown: interval(&|outcome| outcome.mean_slowdown(SHORTEST_NS)),
-        median_slowdown: interval(&|outcome| outcome.median_slowdown(SHORTEST_NS)),
-        utilisation: interval(&Outcome::utilisation),
-        events: outcomes.iter().map(|(outcome, _)| outcome.events).sum(),
-        seconds: outcomes.iter().map(|(_, seconds)| seconds).sum(),
-    }
-}
-
-fn record(arguments: &WorkloadArguments, result: &PolicyResult) -> PolicyRecord {
-    PolicyRecord {
-        policy: result.policy,
-        load: arguments.load,
-        jobs: arguments.jobs,
-        seeds: arguments.seeds,
-        first_seed: arguments.seed,
-        turnaround_s: result.turnaround_s.into(),
-        mean_response_s: result.mean_response_s.into(),
-        median_response_s: result.median_response_s.into(),
-        mean_slowdown: result.mean_slowdown.into(),
-        median_slowdown: result.median_slowdown.into(),
-        utilisation: result.utilisation.into(),
-        events: result.events,
-    }
 }

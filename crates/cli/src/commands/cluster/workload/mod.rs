@@ -2,6 +2,7 @@
 
 mod arguments;
 mod command;
+mod result;
 mod table;
 
 pub use arguments::WorkloadArguments;

@@ -1,7 +1,7 @@
 //! The table of `evenkeel cluster workload`.
 
 use super::arguments::WorkloadArguments;
-use super::command::PolicyResult;
+use super::result::PolicyResult;
 use evenkeel_cluster_sim::{Cluster, Interval};
 use evenkeel_text::page::Page;
 use evenkeel_text::table::Column;
@@ -38,8 +38,8 @@ pub fn text(
     let rows: Vec<Vec<String>> = results.iter().map(row).collect();
     page.blank().table(COLUMNS, &rows).blank();
     page.paragraph(
-        "response: from submission to end. slowdown: response over the run time on cores of its own. in use: the \
-         share of the cores' time until the last end in which jobs did work.",
+        "response: from submission to end. slowdown: response over the run time on cores of its own. in \
+         use: the share of the cores' time until the last end in which jobs did work.",
     );
     let events: u64 = results.iter().map(|result| result.events).sum();
     let seconds: f64 = results.iter().map(|result| result.seconds).sum();
