@@ -36,12 +36,12 @@ impl ScenarioResult {
         outcome: &Outcome,
     ) -> ScenarioResult {
         let published = scenario.published(policy, communication);
-        let letter = |class: &Class| match class {
+        let symbol = |class: &Class| match class {
             Class::CS => 'c',
             Class::F => 'f',
             Class::DC => 'd',
         };
-        let classes = || outcome.jobs.iter().map(|job| job.classes.iter().map(letter).collect()).collect();
+        let classes = || outcome.jobs.iter().map(|job| job.classes.iter().map(symbol).collect()).collect();
         ScenarioResult {
             scenario: scenario.name(),
             policy: policy.name(),
