@@ -5,6 +5,7 @@
 //! `command.rs` carries it out; the other files are its steps and its output. May use: every layer below.
 //! Commands must never use each other; what two of them need lies in a layer below.
 
+pub mod cluster;
 pub mod doctor;
 pub mod env;
 pub mod export;
@@ -52,6 +53,7 @@ Examples:
   evenkeel model measure                      measure what signals and messages cost on this machine
   evenkeel tune                               find the fastest barriers for this machine
   evenkeel schedule list                      list the collective algorithms and what they cost
+  evenkeel cluster scenario                   simulate how jobs share a cluster
   evenkeel route compute net.topo --lfts FILE compute forwarding tables for OpenSM that cannot deadlock
   evenkeel run -n 16 --report run.json -- ./app && evenkeel report run.json --html run.html
   mpirun -n 16 $(evenkeel env ./app) ./app    use your own launcher line
@@ -95,6 +97,7 @@ pub enum Command {
     Tune(Box<tune::TuneArguments>),
     Model(model::ModelArguments),
     Schedule(schedule::ScheduleArguments),
+    Cluster(cluster::ClusterArguments),
     Route(route::RouteArguments),
     Completions(manual::CompletionsArguments),
     Man(manual::ManArguments),
@@ -155,6 +158,7 @@ pub fn execute(command: Command) -> Result<Outcome, CommandError> {
         Command::Tune(arguments) => tune::tune(&arguments)?.into(),
         Command::Model(arguments) => model::model(&arguments)?.into(),
         Command::Schedule(arguments) => schedule::schedule(&arguments)?.into(),
+        Command::Cluster(arguments) => cluster::cluster(&arguments)?.into(),
         Command::Route(arguments) => route::route(&arguments)?,
         Command::Completions(arguments) => manual::completions(CommandLine::command(), &arguments).into(),
         Command::Man(arguments) => manual::man(CommandLine::command(), &arguments)?.into(),

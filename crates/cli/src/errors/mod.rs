@@ -4,6 +4,7 @@
 //! It is printed on standard error behind `evenkeel: `. May use: the errors of the crates below. Must never:
 //! use another module of this crate, print, or decide anything beyond the exit code.
 
+mod cluster;
 mod file;
 mod injection;
 mod job;
@@ -19,6 +20,7 @@ mod simulation;
 mod terminal;
 mod tune;
 
+pub use cluster::ClusterError;
 pub use file::FileError;
 pub use injection::{InjectionError, InjectionSyntaxError};
 pub use job::JobError;
@@ -86,6 +88,9 @@ pub enum CommandError {
     /// `evenkeel tune`.
     #[error(transparent)]
     Tune(#[from] TuneError),
+    /// `evenkeel cluster`.
+    #[error(transparent)]
+    Cluster(#[from] ClusterError),
     /// `evenkeel route`.
     #[error(transparent)]
     Route(#[from] RouteError),

@@ -28,12 +28,12 @@ pub struct Sample {
 
 /// The class of one rank, from samples, normally one at the end of each of its quanta.
 ///
-/// The class changes only if several samples in a row say so by a margin. Older samples count half as much
-/// with every new one. Constant memory, constant time.
+/// The class changes only if several samples in a row say so by a margin. What was measured counts less and
+/// less as time goes on. Constant memory, constant time.
 ///
 /// ```
 /// use evenkeel_gang::{Class, Classifier, Sample, Thresholds};
-/// let mut classifier = Classifier::new(Thresholds::for_switch_cost_ns(50_000));
+/// let mut classifier = Classifier::new(Thresholds::for_switch_cost_ns(20_000));
 /// // Computes 10 ms between two calls: coarse.
 /// for _ in 0..60 {
 ///     classifier.add(Sample { cpu_ns: 20_000_000, waited_ns: 100_000, blocking_calls: 2 });
@@ -86,9 +86,12 @@ impl Classifier {
 
     /// Takes a sample, and says the class.
     pub fn add(&mut self, sample: Sample) -> Class {
-        self.cpu_ns = self.cpu_ns / 2.0 + sample.cpu_ns as f64;
-        self.waited_ns = self.waited_ns / 2.0 + sample.waited_ns as f64;
-        self.calls = self.calls / 2.0 + sample.blocking_calls as f64;
+        // By time, not by samples: a quantum may be shorter than what a rank computes between two calls.
+        let sample_ns = sample.cpu_ns as f64 + sample.waited_ns as f64;
+        let kept = 0.5_f64.powf(sample_ns / self.thresholds.half_life_ns.max(1) as f64);
+        self.cpu_ns = self.cpu_ns * kept + sample.cpu_ns as f64;
+        self.waited_ns = self.waited_ns * kept + sample.waited_ns as f64;
+        self.calls = self.calls * kept + sample.blocking_calls as f64;
         self.seen_ns = self.seen_ns.saturating_add(sample.cpu_ns).saturating_add(sample.waited_ns);
         if self.seen_ns < self.thresholds.warm_up_ns {
             return self.class;
@@ -137,7 +140,7 @@ pub fn agree(ranks: &[(Class, f64)], thresholds: &Thresholds) -> Vec<Class> {
 mod tests {
     use super::*;
 
-    const THRESHOLDS: Thresholds = Thresholds::for_switch_cost_ns(50_000);
+    const THRESHOLDS: Thresholds = Thresholds::for_switch_cost_ns(20_000);
     const MS: u64 = 1_000_000;
 
     /// A rank whose every iteration computes and waits so long, in quanta of 25 ms.
@@ -158,6 +161,28 @@ mod tests {
         assert_eq!(class(12, 50), Class::DC);
         assert_eq!(class(3, 3_000), Class::F);
         assert_eq!(class(3, 9_000), Class::F);
+    }
+
+    #[test]
+    fn the_length_of_a_quantum_does_not_matter() {
+        for quantum_ns in [MS / 2, 2 * MS, 10 * MS, 100 * MS] {
+            for (cpu_ns, waited_ns, expected) in
+                [(3 * MS, 50_000, Class::CS), (3 * MS, 3 * MS, Class::F), (12 * MS, 0, Class::DC)]
+            {
+                let mut classifier = Classifier::new(THRESHOLDS);
+                let (mut time_ns, period_ns) = (0, cpu_ns + waited_ns);
+                while time_ns < 3000 * MS {
+                    let ended = |time_ns: u64| time_ns / period_ns;
+                    // The processor time of a rank that computes first in each period.
+                    let computed = |time_ns: u64| ended(time_ns) * cpu_ns + (time_ns % period_ns).min(cpu_ns);
+                    let cpu_ns = computed(time_ns + quantum_ns) - computed(time_ns);
+                    let blocking_calls = ended(time_ns + quantum_ns) - ended(time_ns);
+                    classifier.add(Sample { cpu_ns, waited_ns: quantum_ns - cpu_ns, blocking_calls });
+                    time_ns += quantum_ns;
+                }
+                assert_eq!(classifier.class(), expected, "{quantum_ns} {cpu_ns}");
+            }
+        }
     }
 
     #[test]
@@ -191,7 +216,7 @@ mod tests {
             assert_eq!(settle(&mut classifier, MS, 20 * MS, 1), Class::CS);
             assert_eq!(settle(&mut classifier, 3 * MS, 0, 5), Class::CS);
         }
-        assert_eq!(settle(&mut classifier, MS, 20 * MS, 4), Class::F);
+        assert_eq!(settle(&mut classifier, MS, 20 * MS, 20), Class::F);
     }
 
     #[test]

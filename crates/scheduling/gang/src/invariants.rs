@@ -87,7 +87,7 @@ impl Matrix {
 
 #[cfg(test)]
 mod tests {
-    use crate::{JobId, Machine, Matrix, Packing, PlaceError, Request};
+    use crate::{Core, JobId, Machine, Matrix, Packing, PlaceError, Request};
     use evenkeel_random::Random;
 
     fn random_machines(random: &mut Random) -> Vec<Machine> {
@@ -113,6 +113,8 @@ mod tests {
                         ranks: 1 + random.below(matrix.cores() + 1),
                         memory_bytes: random.less_than(80),
                         weight: 1 + random.below(3) as u32,
+                        within: (random.below(4) == 0)
+                            .then(|| (Core(random.below(3)), Core(3 + random.below(9)))),
                     };
                     match matrix.place(request) {
                         Ok(_) => placed.push(JobId(number)),

@@ -4,6 +4,7 @@ use crate::identifiers::{Core, JobId, Rank};
 use crate::packing::{Offer, Packing};
 use crate::request::{Machine, PlaceError, Request};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// A rank that has a core in a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,7 +30,7 @@ pub struct Placement {
 #[derive(Clone, Debug)]
 struct Row {
     weight: u32,
-    cells: Vec<Option<Cell>>,
+    cells: Arc<Vec<Option<Cell>>>,
 }
 
 impl Row {
@@ -43,15 +44,17 @@ impl Row {
 ///
 /// A core has at most one rank in a slot. All ranks of a job are in one slot. On each machine the jobs of all
 /// slots together hold no more memory than it has.
+///
+/// A copy shares the rows that are not changed.
 #[derive(Clone, Debug)]
 pub struct Matrix {
-    machines: Vec<Machine>,
-    used_bytes: Vec<u64>,
-    machine_of: Vec<usize>,
+    machines: Arc<Vec<Machine>>,
+    used_bytes: Arc<Vec<u64>>,
+    machine_of: Arc<Vec<usize>>,
     maximal_slots: usize,
     packing: Packing,
     rows: Vec<Row>,
-    placements: BTreeMap<JobId, Placement>,
+    placements: BTreeMap<JobId, Arc<Placement>>,
 }
 
 impl Matrix {
@@ -61,9 +64,9 @@ impl Matrix {
         let machine_of =
             machines.iter().enumerate().flat_map(|(m, machine)| vec![m; machine.cores]).collect();
         Matrix {
-            machines: machines.to_vec(),
-            used_bytes: vec![0; machines.len()],
-            machine_of,
+            machines: Arc::new(machines.to_vec()),
+            used_bytes: Arc::new(vec![0; machines.len()]),
+            machine_of: Arc::new(machine_of),
             maximal_slots: maximal_slots.max(1),
             packing,
             rows: Vec::new(),
@@ -106,6 +109,16 @@ impl Matrix {
         self.rows[slot].weight
     }
 
+    /// Whether a place would be found for a job.
+    pub fn fits(&self, request: &Request) -> bool {
+        self.find(request).is_some()
+    }
+
+    /// The ranks that have the cores of a slot.
+    pub(crate) fn row(&self, slot: usize) -> &Arc<Vec<Option<Cell>>> {
+        &self.rows[slot].cells
+    }
+
     /// The rank that has a core in a slot.
     pub fn cell(&self, slot: usize, core: Core) -> Option<Cell> {
         self.rows[slot].cells[core.0]
@@ -113,12 +126,12 @@ impl Matrix {
 
     /// Where a job is, or none if it is not in the matrix.
     pub fn placement(&self, job: JobId) -> Option<&Placement> {
-        self.placements.get(&job)
+        self.placements.get(&job).map(Arc::as_ref)
     }
 
     /// All placements, by job.
     pub fn placements(&self) -> impl Iterator<Item = &Placement> {
-        self.placements.values()
+        self.placements.values().map(Arc::as_ref)
     }
 
     /// Puts a job into a slot: one of its own weight if one has free cores, else a new one, else one of a
@@ -136,21 +149,24 @@ impl Matrix {
         }
         let Some((slot, cores)) = self.find(&request) else { return Err(self.reason(&request)) };
         if slot == self.rows.len() {
-            self.rows.push(Row { weight: request.weight, cells: vec![None; self.cores()] });
+            self.rows.push(Row { weight: request.weight, cells: Arc::new(vec![None; self.cores()]) });
         }
-        for core in &cores {
-            self.used_bytes[self.machine_of[core.0]] += request.memory_bytes;
+        if request.memory_bytes > 0 {
+            let used_bytes = Arc::make_mut(&mut self.used_bytes);
+            cores.iter().for_each(|core| used_bytes[self.machine_of[core.0]] += request.memory_bytes);
         }
         let placement = Placement { request, slot, cores };
         self.fill(&placement);
-        Ok(self.placements.entry(request.job).or_insert(placement))
+        Ok(self.placements.entry(request.job).or_insert(Arc::new(placement)))
     }
 
     /// Takes a job out, and unifies slots. False if it is not in the matrix.
     pub fn remove(&mut self, job: JobId) -> bool {
         let Some(placement) = self.placements.remove(&job) else { return false };
-        for core in &placement.cores {
-            self.used_bytes[self.machine_of[core.0]] -= placement.request.memory_bytes;
+        let memory_bytes = placement.request.memory_bytes;
+        if memory_bytes > 0 {
+            let used_bytes = Arc::make_mut(&mut self.used_bytes);
+            placement.cores.iter().for_each(|core| used_bytes[self.machine_of[core.0]] -= memory_bytes);
         }
         self.clear(&placement);
         self.compact();
@@ -164,7 +180,7 @@ impl Matrix {
             let jobs: Vec<JobId> =
                 self.placements.values().filter(|p| p.slot == slot).map(|p| p.request.job).collect();
             for job in jobs {
-                let mut placement = self.placements[&job].clone();
+                let mut placement = (*self.placements[&job]).clone();
                 let target = (0..slot).find(|target| {
                     let row = &self.rows[*target];
                     row.weight == self.rows[slot].weight && row.is_free(&placement.cores)
@@ -173,7 +189,7 @@ impl Matrix {
                     self.clear(&placement);
                     placement.slot = target;
                     self.fill(&placement);
-                    self.placements.insert(job, placement);
+                    self.placements.insert(job, Arc::new(placement));
                 }
             }
         }
@@ -182,7 +198,10 @@ impl Matrix {
             .collect();
         let new_number = |slot: usize| is_used[..slot].iter().filter(|used| **used).count();
         for placement in self.placements.values_mut() {
-            placement.slot = new_number(placement.slot);
+            let slot = new_number(placement.slot);
+            if slot != placement.slot {
+                Arc::make_mut(placement).slot = slot;
+            }
         }
         let mut used = is_used.iter();
         self.rows.retain(|_| *used.next().unwrap_or(&false));
@@ -195,10 +214,10 @@ impl Matrix {
         let new = (self.rows.len() < self.maximal_slots).then_some(self.rows.len());
         let greater = (0..self.rows.len()).filter(|slot| self.rows[*slot].weight > request.weight);
         same.chain(new).chain(greater).find_map(|slot| {
-            let is_free: Vec<bool> = match self.rows.get(slot) {
-                Some(row) => row.cells.iter().map(Option::is_none).collect(),
-                None => vec![true; self.cores()],
-            };
+            let row = self.rows.get(slot);
+            let is_free =
+                |core| request.allows(Core(core)) && row.is_none_or(|row| row.cells[core].is_none());
+            let is_free: Vec<bool> = (0..self.cores()).map(is_free).collect();
             let offer = Offer { is_free: &is_free, machine_of: &self.machine_of, limits: &limits };
             self.packing.choose(&offer, request.ranks).map(|cores| (slot, cores))
         })
@@ -227,16 +246,15 @@ impl Matrix {
     }
 
     fn fill(&mut self, placement: &Placement) {
+        let cells = Arc::make_mut(&mut self.rows[placement.slot].cells);
         for (rank, core) in placement.cores.iter().enumerate() {
-            let cell = Cell { job: placement.request.job, rank: Rank(rank) };
-            self.rows[placement.slot].cells[core.0] = Some(cell);
+            cells[core.0] = Some(Cell { job: placement.request.job, rank: Rank(rank) });
         }
     }
 
     fn clear(&mut self, placement: &Placement) {
-        for core in &placement.cores {
-            self.rows[placement.slot].cells[core.0] = None;
-        }
+        let cells = Arc::make_mut(&mut self.rows[placement.slot].cells);
+        placement.cores.iter().for_each(|core| cells[core.0] = None);
     }
 }
 
@@ -294,6 +312,18 @@ mod tests {
         matrix.place(Request { memory_bytes: 40, ..Request::new(JobId(3), 1) }).unwrap();
         matrix.remove(JobId(1));
         matrix.place(request(2, 2)).unwrap();
+    }
+
+    #[test]
+    fn a_job_stays_within_its_cores() {
+        let mut matrix = Matrix::new(&[Machine::with_cores(4)], 2, Packing::Buddy);
+        let request =
+            |job, ranks| Request { within: Some((Core(1), Core(3))), ..Request::new(JobId(job), ranks) };
+        matrix.place(request(1, 2)).unwrap();
+        matrix.place(request(2, 2)).unwrap();
+        assert_eq!((cores(&matrix, 1), cores(&matrix, 2)), (vec![2, 3], vec![2, 3]));
+        assert_eq!([1, 2].map(|job| slot(&matrix, job)), [0, 1]);
+        assert_eq!(matrix.place(request(3, 4)), Err(PlaceError::NeverFits));
     }
 
     #[test]

@@ -122,11 +122,12 @@ impl Queue {
         let Some(reserved_ns) = self.reservation_ns(matrix, now_ns) else { return };
         let mut at = 1;
         while let Some(candidate) = self.waiting.get(at).copied() {
-            let mut tried = matrix.clone();
-            let Ok(placement) = tried.place(candidate.request).cloned() else {
+            if !matrix.fits(&candidate.request) {
                 at += 1;
                 continue;
-            };
+            }
+            let mut tried = matrix.clone();
+            let Ok(placement) = tried.place(candidate.request).cloned() else { break };
             let end_ns = end_of(candidate, now_ns);
             self.ends_ns.insert(candidate.request.job, end_ns);
             // Also a candidate that ends in time is tried: slots that it opens may change how slots are

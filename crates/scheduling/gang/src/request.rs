@@ -1,6 +1,6 @@
 //! What a job asks for, what a machine has, and why a job is not placed. May use: identifiers.
 
-use crate::identifiers::JobId;
+use crate::identifiers::{Core, JobId};
 
 /// What a job asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,12 +14,19 @@ pub struct Request {
     /// Its share of time relative to other jobs, at least 1: a job of weight 3 gets three times the quanta
     /// of one of weight 1.
     pub weight: u32,
+    /// The first and the last core that it may use. None: all.
+    pub within: Option<(Core, Core)>,
 }
 
 impl Request {
-    /// A request of weight 1 whose memory is not counted.
+    /// A request of weight 1 for any cores, whose memory is not counted.
     pub const fn new(job: JobId, ranks: usize) -> Request {
-        Request { job, ranks, memory_bytes: 0, weight: 1 }
+        Request { job, ranks, memory_bytes: 0, weight: 1, within: None }
+    }
+
+    /// Whether the job may use a core.
+    pub fn allows(&self, core: Core) -> bool {
+        self.within.is_none_or(|(first, last)| (first..=last).contains(&core))
     }
 }
 

@@ -5,6 +5,7 @@ use crate::identifiers::{Core, JobId};
 use crate::matrix::{Cell, Matrix};
 use crate::strobes::{Quantum, Strobes};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// What all nodes must know alike: the matrix, and the quantum from which it holds.
 ///
@@ -16,20 +17,18 @@ pub struct Timetable {
     from: Quantum,
     strobes: Strobes,
     round: Vec<usize>,
-    cells: Vec<Vec<Option<Cell>>>,
+    cells: Vec<Arc<Vec<Option<Cell>>>>,
     slots_of: BTreeMap<JobId, Vec<usize>>,
 }
 
 impl Timetable {
     /// A copy of the matrix that holds from a quantum on. Takes time linear in slots times cells.
     pub fn new(matrix: &Matrix, strobes: Strobes, from: Quantum) -> Timetable {
-        let all: Vec<Core> = (0..matrix.cores()).map(Core).collect();
-        let row = |slot| all.iter().map(|core| matrix.cell(slot, *core)).collect();
         let mut timetable = Timetable {
             from,
             strobes,
             round: round(&(0..matrix.slots()).map(|slot| matrix.weight(slot)).collect::<Vec<u32>>()),
-            cells: (0..matrix.slots()).map(row).collect(),
+            cells: (0..matrix.slots()).map(|slot| Arc::clone(matrix.row(slot))).collect(),
             slots_of: matrix.placements().map(|p| (p.request.job, vec![p.slot])).collect(),
         };
         timetable.add_alternatives(matrix);
@@ -89,6 +88,7 @@ impl Timetable {
                 let job = placement.request.job;
                 let row = &mut self.cells[slot];
                 if placement.cores.iter().all(|core| row[core.0].is_none()) {
+                    let row = Arc::make_mut(row);
                     for core in &placement.cores {
                         row[core.0] = matrix.cell(placement.slot, *core);
                     }
@@ -200,7 +200,7 @@ mod tests {
                     assert!(placement.cores.iter().any(|core| timetable.cell(slot, *core).is_some()));
                 }
             }
-            let cells = timetable.cells.iter().flatten().flatten().count();
+            let cells = timetable.cells.iter().flat_map(|row| row.iter()).flatten().count();
             assert_eq!(cells, filled);
         }
     }

@@ -25,7 +25,9 @@ impl Turn {
 }
 
 /// What a rank may do while a slot is on in which its core has this owner: CS alone; F first, DC in its
-/// gaps; the slots of DC, and those without an owner, belong to all DC ranks of the core.
+/// gaps. The slots of DC ranks, and those without an owner, belong to all DC and F ranks of the core. F
+/// ranks must run there too: their own slot comes too rarely for the DC ranks of their job, which run in all
+/// slots and wait for them.
 ///
 /// `owner` is the class of the rank that has the core in this slot; none if the cell is empty or the rank has
 /// ended. `class` is that of the rank that asks.
@@ -41,7 +43,8 @@ pub fn turn(class: Class, is_owner: bool, owner: Option<Class>) -> Turn {
         (Some(Class::CS), true, _) => Turn::Alone,
         (Some(Class::F), true, _) => Turn::First,
         (Some(Class::F), false, Class::DC) => Turn::Gaps,
-        (Some(Class::DC), true, _) | (Some(Class::DC) | None, false, Class::DC) => Turn::Shared,
+        (Some(Class::DC), true, _) => Turn::Shared,
+        (Some(Class::DC) | None, false, Class::DC | Class::F) => Turn::Shared,
         _ => Turn::Off,
     }
 }
@@ -51,13 +54,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_dont_care_ranks_run_in_slots_of_others() {
+    fn ranks_run_in_slots_of_others_as_the_classes_say() {
         for class in [Class::CS, Class::F, Class::DC] {
             assert!(turn(class, true, Some(class)).may_run());
-            for owner in [None, Some(Class::CS), Some(Class::F), Some(Class::DC)] {
-                let may_run = turn(class, false, owner).may_run();
-                assert_eq!(may_run, class == Class::DC && owner != Some(Class::CS));
-            }
+            let may_run = |owner| turn(class, false, owner).may_run();
+            let owners = [None, Some(Class::CS), Some(Class::F), Some(Class::DC)];
+            let expected = match class {
+                Class::CS => [false, false, false, false],
+                Class::F => [true, false, false, true],
+                Class::DC => [true, false, true, true],
+            };
+            assert_eq!(owners.map(may_run), expected, "{class:?}");
         }
     }
 }
