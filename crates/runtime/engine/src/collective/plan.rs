@@ -53,6 +53,17 @@ pub struct CallPlan {
 
 /// A larger broadcast is read directly if that is allowed. All ranks then read the root's memory at once.
 const DIRECT_BCAST: usize = 512 * 1024;
+/// From how many bytes on a reduction is carried out in parts. Through the segment a rank needs another one
+/// for each slice, which takes long where they share cores. If each has one, the slices are still in caches.
+/// Measured: docs/src/decisions/long-reductions.md.
+fn in_parts_from(kind: Kind, g: &Geometry, facts: PlanFacts) -> usize {
+    match kind {
+        _ if g.ranks > facts.cores => 64 * 1024,
+        Kind::Allreduce => 512 * 1024,
+        _ => 2 * 1024 * 1024,
+    }
+}
+
 /// Slice of a broadcast if every rank has a core: while the root writes one slice, the others read the one
 /// before.
 const STREAM_SLICE: usize = 16 * 1024;
@@ -82,10 +93,12 @@ pub fn plan(
         | Kind::Scan
         | Kind::Exscan => {
             let vector = if kind == Kind::ReduceScatterBlock { bytes * g.ranks } else { bytes };
+            let is_long = reads && vector > g.ring_bytes;
             match kind {
-                _ if vector <= g.ring_bytes || !reads => plan_reduction(vector, elem_bytes, g.ring_bytes)?,
-                Kind::ReduceScatter | Kind::ReduceScatterBlock => CallPlan::direct(vector),
-                Kind::Reduce | Kind::Allreduce => CallPlan::in_parts(vector),
+                Kind::ReduceScatter | Kind::ReduceScatterBlock if is_long => CallPlan::direct(vector),
+                Kind::Reduce | Kind::Allreduce if is_long && vector >= in_parts_from(kind, g, facts) => {
+                    CallPlan::in_parts(vector)
+                }
                 _ => plan_reduction(vector, elem_bytes, g.ring_bytes)?,
             }
         }

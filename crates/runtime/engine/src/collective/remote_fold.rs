@@ -6,6 +6,8 @@ use super::completion::Instance;
 use super::remote_read::{ReadProgress, Reads};
 use crate::comm::part::NodePart;
 use crate::reduction::fold::fold;
+use evenkeel_schedule::deposits::{fold_order, others};
+use std::ptr;
 
 /// How many bytes of all other vectors together are in this process at a time. They stay in the second-level
 /// cache until they have been combined.
@@ -65,31 +67,41 @@ impl RemoteFold {
         let elem = call.elem_bytes.max(1);
         // SAFETY: the caller's promise.
         let Span { offset, bytes } = unsafe { call.reduced_part(part.me) };
-        let others = part.ranks - 1;
-        let block = (BLOCKS_BYTES / others.max(1)).min(LARGEST_BLOCK).max(elem).min(bytes) / elem * elem;
+        let blocks = part.ranks - 1;
+        let block = (BLOCKS_BYTES / blocks.max(1)).min(LARGEST_BLOCK).max(elem).min(bytes) / elem * elem;
         let stride = block.next_multiple_of(ALIGNMENT);
         if self.blocks.capacity() == 0 && bytes > 0 {
-            self.blocks = reserved(part, stride * others + ALIGNMENT);
+            self.blocks = reserved(part, stride * blocks + ALIGNMENT);
         }
         let start = self.blocks.as_mut_ptr();
         let blocks = start.wrapping_add(start.align_offset(ALIGNMENT));
-        let block_of = |rank: usize| blocks.wrapping_add((rank - usize::from(rank > part.me)) * stride);
         while self.done < bytes {
             let n = block.min(bytes - self.done);
             let at = offset as usize + self.done;
+            let own = call.send.wrapping_add(at);
+            let out = call.recv.wrapping_add(self.done);
+            // Combining begins with the last rank's vector. It is read to where the result goes, which saves
+            // a copy, unless this rank's own one is there.
+            let (innermost, _) = fold_order(part.ranks);
+            let block_of = |rank: usize| {
+                if rank == innermost && !ptr::eq(own, out) {
+                    out
+                } else {
+                    blocks.wrapping_add((rank - usize::from(rank > part.me)) * stride)
+                }
+            };
             let mut reads = Reads::new(part, instance.seq, &mut self.reads);
-            for rank in evenkeel_schedule::deposits::others(part.ranks, part.me) {
+            for rank in others(part.ranks, part.me) {
                 let piece = instance.piece(part, rank);
                 // SAFETY: the caller's promise; the block has room.
                 if !unsafe { reads.fetch(&piece, rank, at, block_of(rank), n) } {
                     return false;
                 }
             }
-            let own = call.send.wrapping_add(at);
             let source = |rank: usize| if rank == part.me { own } else { block_of(rank).cast_const() };
             let sources: Vec<*const u8> = (0..part.ranks).map(source).collect();
             // SAFETY: the caller's promise; blocks do not overlap the program's buffers.
-            unsafe { fold(call, &sources, call.recv.wrapping_add(self.done), n / elem) };
+            unsafe { fold(call, &sources, out, n / elem) };
             self.done += n;
             self.reads = ReadProgress::default();
         }

@@ -5,6 +5,7 @@
 //! of a floating-point result are therefore the same in every run.
 
 use crate::collective::call::Call;
+use crate::copy::copy;
 use evenkeel_schedule::deposits::fold_order;
 
 /// How many bytes are combined at a time: few enough to stay in the first-level cache for all
@@ -23,10 +24,8 @@ pub unsafe fn fold(call: &Call, sources: &[*const u8], out: *mut u8, count: usiz
     let (innermost, rest) = fold_order(sources.len());
     let innermost = sources[innermost];
     if sources.len() == 1 {
-        if !std::ptr::eq(innermost, out) {
-            // SAFETY: the caller's promise; the two differ, so they do not overlap.
-            unsafe { std::ptr::copy_nonoverlapping(innermost, out, count * elem) };
-        }
+        // SAFETY: the caller's promise; if the two differ, they do not overlap.
+        unsafe { copy(innermost, out, count * elem) };
         return;
     }
     let combine = call.combine.expect("a reduction of several contributions has an operator");
@@ -51,14 +50,12 @@ pub unsafe fn fold(call: &Call, sources: &[*const u8], out: *mut u8, count: usiz
         // SAFETY: within the buffers by the caller's promise; the temporary has room for a block.
         unsafe {
             let result = if in_place { temporary } else { out.add(at) };
-            if !std::ptr::eq(innermost.add(at), result) {
-                std::ptr::copy_nonoverlapping(innermost.add(at), result, bytes);
-            }
+            copy(innermost.add(at), result, bytes);
             for i in rest.clone() {
                 combine(context, sources[i].add(at).cast(), result.cast(), n);
             }
             if in_place {
-                std::ptr::copy_nonoverlapping(result, out.add(at), bytes);
+                copy(result, out.add(at), bytes);
             }
         }
         done += n;
