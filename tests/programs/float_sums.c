@@ -3,8 +3,8 @@
  *
  *   float_sums n=60 repeats=4 seed=1 blocking=0
  *
- * blocking=1: without nonblocking ones, of which the library carries out those of long vectors where ranks may
- * not read each other's memory.
+ * blocking=1: without nonblocking ones, of which the library carries out those of long vectors where ranks
+ * may not read each other's memory.
  *
  * Every reduction is computed `repeats` times, with random stalls before each call. All repetitions, and all
  * ranks that receive the same result, must agree bit for bit. Two runs with one seed print the same digest.
@@ -40,7 +40,8 @@ static reduction draw_reduction(rng *shared, int index)
 {
     reduction r = {.index = index};
     r.n = counts[below(shared, sizeof counts / sizeof *counts)];
-    r.is_single = one_in(shared, 3), r.kind = below(shared, is_blocking ? IREDUCE_SCATTER_BLOCK : KINDS), r.root = below(shared, world_size);
+    r.is_single = one_in(shared, 3), r.kind = below(shared, is_blocking ? IREDUCE_SCATTER_BLOCK : KINDS),
+    r.root = below(shared, world_size);
     r.content = draw(shared);
     int scatters = r.kind >= REDUCE_SCATTER_BLOCK;
     if (scatters && r.n > 13000) /* the vector is n elements per rank there */

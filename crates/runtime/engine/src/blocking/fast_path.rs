@@ -104,7 +104,13 @@ impl FastCall<'_> {
         let FastCall { part, call, seq, .. } = *self;
         for rank in (0..part.ranks).filter(|&rank| rank != part.me) {
             if !Piece::is_in_cell(&part.shared.board, rank, seq, self.part_of(), call.bytes) {
-                mismatch::end(part, call.kind(), call.bytes, rank, Piece::of(&part.shared.board, rank, seq).part.kind());
+                mismatch::end(
+                    part,
+                    call.kind(),
+                    call.bytes,
+                    rank,
+                    Piece::of(&part.shared.board, rank, seq).part.kind(),
+                );
             }
         }
     }

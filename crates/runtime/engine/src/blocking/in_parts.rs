@@ -5,7 +5,7 @@
 //! Both steps are collectives of their own, in which a rank that comes late is known by the name of what the
 //! program has called.
 
-use super::collective::{Carried, Step, carry};
+use super::step::{Carried, Step, carry};
 use crate::collective::call::{Call, CollectiveKind, Span};
 use crate::collective::plan::{CallPlan, plan};
 use crate::comm::part::{NodePart, Revoked};
@@ -41,13 +41,8 @@ pub(super) fn carry_in_parts(process: &Process, part: &NodePart, called: &Call) 
         elem_bytes: 0,
         ..combining
     };
-    let first = carry(
-        process,
-        part,
-        &combining,
-        plan_of(part, &combining),
-        &Step { called, is_last: false },
-    )?;
+    let first =
+        carry(process, part, &combining, plan_of(part, &combining), &Step { called, is_last: false })?;
     let last = carry(process, part, &gathering, plan_of(part, &gathering), &Step { called, is_last: true })?;
     Ok(Carried {
         waited_ns: first.waited_ns + last.waited_ns,
