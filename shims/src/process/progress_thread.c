@@ -69,11 +69,11 @@ static struct {
 
 /* Waits for a moment, as more work often comes soon and a thread takes long to start. Returns whether there
  * is some. */
-static bool linger(void)
+static bool await_more(void)
 {
-    enum { LINGERS_MS = 5 };
+    enum { AWAITS_MS = 5 };
     const struct timespec nap = {.tv_nsec = 1000000};
-    for (int ms = 0; ms < LINGERS_MS && !standing.stopped && !ek_requests_incomplete(); ms++)
+    for (int ms = 0; ms < AWAITS_MS && !standing.stopped && !ek_requests_incomplete(); ms++)
         nanosleep(&nap, NULL);
     pthread_mutex_lock(&standing.lock);
     bool runs = standing.runs = ek_requests_incomplete() && !standing.stopped;
@@ -91,7 +91,7 @@ static void *stand(void *unused)
             ek_requests_progress();
             ek_pause_once(&pause);
         }
-    } while (linger());
+    } while (await_more());
     return NULL;
 }
 

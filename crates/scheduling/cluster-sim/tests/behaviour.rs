@@ -79,7 +79,7 @@ fn a_priority_job_is_not_held_up_by_a_filler() {
     let cluster = Cluster { slots: 2, ..Cluster::with_cores(2) };
     let preferred = SyntheticJob { has_priority: true, ..job(2, 2_000_000, 5_000) };
     let filler = SyntheticJob { communication: Communication::None, ..job(2, 100_000_000, 100) };
-    let alone_ns = run(&cluster, Policy::Pbcs, &[preferred.clone()]).jobs[0].end_ns;
+    let alone_ns = run(&cluster, Policy::Pbcs, std::slice::from_ref(&preferred)).jobs[0].end_ns;
     let shared = |policy| run(&cluster, policy, &[preferred.clone(), filler.clone()]).jobs[0].end_ns as f64;
     assert!(shared(Policy::Pbcs) < 1.03 * alone_ns as f64);
     assert!(shared(Policy::Bcs) > 1.2 * alone_ns as f64);

@@ -7,8 +7,8 @@ use crate::comm::part::NodePart;
 use evenkeel_segment::call_line;
 use evenkeel_spanning::CollectiveKind as Kind;
 
-/// Ends the job: `rank`'s deposit is not of this rank's call, which is `called` with so many bytes, but of one
-/// of another kind or length.
+/// Ends the job: `rank`'s deposit is not of this rank's call, which is `called` with so many bytes, but of
+/// one of another kind or length.
 #[cold]
 pub(crate) fn end(part: &NodePart, called: Kind, bytes: usize, rank: usize, kind: Option<Kind>) -> ! {
     let node = part.shared.node;

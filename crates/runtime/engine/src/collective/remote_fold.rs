@@ -109,14 +109,15 @@ impl RemoteFold {
     }
 }
 
-/// An empty vector with room for so many bytes. The job ends if there is no memory for it: the other ranks are
-/// in the call already.
+/// An empty vector with room for so many bytes. The job ends if there is no memory for it: the other ranks
+/// are in the call already.
 fn reserved(part: &NodePart, bytes: usize) -> Vec<u8> {
     let mut memory = Vec::new();
     if memory.try_reserve_exact(bytes).is_err() {
         let node = part.shared.node;
         node.end(&format!(
-            "rank {} has no memory left for the {bytes} bytes that a reduction needs; EVENKEEL_CMA=off needs none",
+            "rank {} has no memory left for the {bytes} bytes that a reduction needs; EVENKEEL_CMA=off needs \
+             none",
             node.me
         ));
     }
