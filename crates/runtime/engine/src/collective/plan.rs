@@ -53,15 +53,17 @@ pub struct CallPlan {
 
 /// A larger broadcast is read directly if that is allowed. All ranks then read the root's memory at once.
 const DIRECT_BCAST: usize = 512 * 1024;
-/// From how many bytes on a reduction is carried out in parts. Through the segment a rank needs another one
+/// Whether a reduction of a long vector is carried out in parts. Through the segment a rank needs another one
 /// for each slice, which takes long where they share cores. If each has one, the slices are still in caches.
 /// Measured: docs/src/decisions/long-reductions.md.
-fn in_parts_from(kind: Kind, g: &Geometry, facts: PlanFacts) -> usize {
-    match kind {
+fn goes_in_parts(kind: Kind, vector: usize, g: &Geometry, facts: PlanFacts) -> bool {
+    let from = match kind {
         _ if g.ranks > facts.cores => 64 * 1024,
         Kind::Allreduce => 512 * 1024,
         _ => 2 * 1024 * 1024,
-    }
+    };
+    // The parts of a reduce are gathered with a length of each.
+    vector >= from && (kind == Kind::Allreduce || g.ranks <= LARGEST_TABLE)
 }
 
 /// Slice of a broadcast if every rank has a core: while the root writes one slice, the others read the one
@@ -96,7 +98,7 @@ pub fn plan(
             let is_long = reads && vector > g.ring_bytes;
             match kind {
                 Kind::ReduceScatter | Kind::ReduceScatterBlock if is_long => CallPlan::direct(vector),
-                Kind::Reduce | Kind::Allreduce if is_long && vector >= in_parts_from(kind, g, facts) => {
+                Kind::Reduce | Kind::Allreduce if is_long && goes_in_parts(kind, vector, g, facts) => {
                     CallPlan::in_parts(vector)
                 }
                 _ => plan_reduction(vector, elem_bytes, g.ring_bytes)?,
@@ -242,6 +244,25 @@ mod tests {
         assert!(plan(Kind::Bcast, 40_000, 0, false, &g, facts).unwrap().instances > 1);
         assert_eq!(plan(Kind::Bcast, 40_000, 0, true, &g, facts).unwrap().instances, 1);
         assert_eq!(plan(Kind::Bcast, 60_000, 0, true, &g, facts), None);
+    }
+
+    #[test]
+    fn where_a_reduction_goes_in_parts_both_steps_have_a_plan() {
+        for ranks in [2, 3, 64, LARGEST_TABLE, LARGEST_TABLE + 1] {
+            let g = Geometry::new(ranks);
+            for (kind, gathers) in [(Kind::Allreduce, Kind::Allgatherv), (Kind::Reduce, Kind::Gatherv)] {
+                for bytes in [40_000, 100_000, 3_000_000] {
+                    let facts = PlanFacts { cores: 2, large: LargeDeposits::Read };
+                    let whole = plan(kind, bytes, 8, false, &g, facts).unwrap();
+                    if whole.route == Route::Parts {
+                        assert!(plan(Kind::ReduceScatter, bytes, 8, false, &g, facts).is_some());
+                        assert!(plan(gathers, bytes.div_ceil(ranks), 0, false, &g, facts).is_some());
+                    }
+                    let facts = PlanFacts { large: LargeDeposits::Cut, ..facts };
+                    assert_eq!(plan(kind, bytes, 8, false, &g, facts).unwrap().route, Route::Segment);
+                }
+            }
+        }
     }
 
     #[test]
