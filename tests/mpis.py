@@ -153,8 +153,8 @@ class Mpi:
     def repeated_after_own_failure(self, run, bare=False):
         """The outcome of `run()`, which is run once more, with a warning, if the launcher failed by itself.
 
-        It did if it had not started any rank, if it hung after all had ended, or if it forgot one where evenkeel
-        was not at work (`bare`).
+        It did if it had not started any rank, if it hung after all had ended, or if it forgot one where
+        evenkeel was not at work (`bare`).
         """
         outcome = run()
         own_failures = [NOT_STARTED, processes.HUNG_BY_ITSELF, *([FORGOTTEN_RANK] if bare else [])]

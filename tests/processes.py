@@ -18,8 +18,8 @@ from pathlib import Path
 # Ends what hangs. No test depends on it in another way, so it is long enough for a busy machine.
 HUNG_S = 600
 
-# A launcher of Open MPI's whose ranks have all ended for so long hangs by itself. That of 4.1 does now and then,
-# in PMIx_server_finalize.
+# A launcher of Open MPI's whose ranks have all ended for so long hangs by itself. That of 4.1 does now and
+# then, in PMIx_server_finalize.
 ALONE_S = 60
 LOOK_S = 5
 HUNG_BY_ITSELF = "the launcher hangs, though all that it had started has ended"
