@@ -18,7 +18,7 @@ from counters import Counters
 from evenkeel_rig.processes import signal_all, state
 from on_hosts import RANKS, assert_passed, read_report, run, start, with_agents
 from paths import BUILD, ROOT
-from processes import HUNG_S, communicators, pause
+from processes import HUNG_S, MOMENT_S, communicators, pause, until
 from test_lost_agents import ranks_on
 
 CALLS = 3000
@@ -43,7 +43,10 @@ def run_random_calls(rig, mpi, entered, *arguments, **options):
 
 def agents_messages(rig, path):
     """Messages that the agents have sent to each other in a run with EVENKEEL_AGENT_COUNTS=path."""
-    lines = [line for host in rig.hosts for line in host.path(path).read_text().splitlines()]
+    files = [host.path(path) for host in rig.hosts]
+    # An agent may end after the ranks and their launcher, on a network that loses packets by seconds.
+    assert until(lambda: all(file.exists() and file.read_text() for file in files), MOMENT_S), files
+    lines = [line for file in files for line in file.read_text().splitlines()]
     return sum(json.loads(line)["sent"] for line in lines)
 
 
