@@ -26,7 +26,7 @@ from evenkeel_bench.progress import Progress  # noqa: E402
 EVENKEEL = Path(os.environ.get("EVENKEEL", ROOT / "target/release/evenkeel"))
 AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 BEST_KNOWN = {"mpich5": MPICH_THROTTLE, "impi": {"I_MPI_PIN": "0", "I_MPI_THREAD_YIELD": "2"}}
-EXPECTED_S = 6  # of one run
+EXPECTED_S = 2  # of one run
 
 
 def settings(folder):
