@@ -6,7 +6,6 @@ use crate::barrier::completion::complete_before_collective;
 use crate::blocking::collective;
 use crate::collective::call::{Call, CollectiveKind};
 use crate::collective::operation::NodeOperation;
-use crate::collective::plan::{CallPlan, plan};
 use crate::comm::part::{NodePart, Revoked};
 use crate::communicator::Communicator;
 use crate::communicator::spanning::SpanningCommunicator;
@@ -56,7 +55,7 @@ impl Process {
         // SAFETY: the caller's promise; no reference is held while `materialize` changes the call.
         unsafe {
             let is_fast = collective::may_run_fast(part, &*call);
-            let plan = if is_fast { None } else { plan_of(part, &*call, false) };
+            let plan = if is_fast { None } else { NodeOperation::plan_of(part, &*call, false) };
             if part.is_known_revoked() || (plan.is_none() && !is_fast) {
                 count_declined(part, (*call).kind(), false);
                 return Ok(Outcome::Declined);
@@ -72,7 +71,9 @@ impl Process {
                     return outcome.map(Outcome::Done);
                 }
             }
-            let plan = plan.or_else(|| plan_of(part, &*call, false)).expect("what fits a cell has a plan");
+            let plan = plan
+                .or_else(|| NodeOperation::plan_of(part, &*call, false))
+                .expect("what fits a cell has a plan");
             collective::run(self, part, &*call, plan).map(Outcome::Done)
         }
     }
@@ -163,7 +164,7 @@ impl Process {
             let part = &companion.part;
             let plan = match communicator {
                 Communicator::Spanning(spanning) => spanning.accepts(&*call, true).then_some(None),
-                _ => plan_of(part, &*call, true).map(Some),
+                _ => NodeOperation::plan_of(part, &*call, true).map(Some),
             };
             let Some(plan) = plan else {
                 count_declined_nonblocking(communicator, kind);
@@ -224,18 +225,6 @@ pub unsafe fn barrier_fast_path(communicator: *const Communicator) -> bool {
         Some(service) => unsafe { barrier::deferred::run_fast(&service.part) },
         None => false,
     }
-}
-
-/// Returns how the call is cut into instances, or `None` if the host library must carry it out.
-///
-/// # Safety
-/// `call` must satisfy the requirements in the documentation of [`Call`].
-#[inline]
-unsafe fn plan_of(part: &NodePart, call: &Call, nonblocking: bool) -> Option<CallPlan> {
-    let (kind, shared) = (call.kind(), &part.shared);
-    // Facts that only some ranks know must not influence the plan. SAFETY: the caller's promise.
-    let bytes = if kind.is_private() { 0 } else { unsafe { call.common_bytes(part.ranks) } };
-    plan(kind, bytes, call.elem_bytes, nonblocking, &shared.board.geometry, shared.facts)
 }
 
 #[cold]

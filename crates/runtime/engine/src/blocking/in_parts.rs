@@ -7,7 +7,8 @@
 
 use super::step::{Carried, Step, carry};
 use crate::collective::call::{Call, CollectiveKind, Span};
-use crate::collective::plan::{CallPlan, plan};
+use crate::collective::operation::NodeOperation;
+use crate::collective::plan::CallPlan;
 use crate::comm::part::{NodePart, Revoked};
 use crate::process::Process;
 use std::ptr;
@@ -52,9 +53,8 @@ pub(super) fn carry_in_parts(process: &Process, part: &NodePart, called: &Call) 
 }
 
 fn plan_of(part: &NodePart, call: &Call) -> CallPlan {
-    // SAFETY: there is a span for each rank.
-    let bytes = if call.kind().is_private() { 0 } else { unsafe { call.common_bytes(part.ranks) } };
-    plan(call.kind(), bytes, call.elem_bytes, false, &part.shared.board.geometry, part.shared.facts)
+    // SAFETY: the call's buffers are those of the program's call, and there is a span for each rank.
+    unsafe { NodeOperation::plan_of(part, call, false) }
         .expect("a vector is cut into parts only where ranks may read each other's memory")
 }
 

@@ -11,7 +11,7 @@ use super::call::Call;
 use super::completion::Instance;
 use super::deposit::{DepositPlan, DepositRoom};
 use super::piece::{PartOf, arrival_of, note_arrival};
-use super::plan::{CallPlan, Route};
+use super::plan::{CallPlan, Route, plan};
 use super::ranks_ahead::RanksAhead;
 use super::remote_fold::RemoteFold;
 use super::remote_read::{self, ReadProgress};
@@ -70,6 +70,18 @@ impl NodeOperation {
     /// The number of its first instance.
     pub(crate) fn first(&self) -> Seq {
         self.first
+    }
+
+    /// Returns how the call is cut into instances, or `None` if the host library must carry it out.
+    ///
+    /// # Safety
+    /// `call` must satisfy the requirements in the documentation of [`Call`].
+    #[inline]
+    pub(crate) unsafe fn plan_of(part: &NodePart, call: &Call, nonblocking: bool) -> Option<CallPlan> {
+        let (kind, shared) = (call.kind(), &part.shared);
+        // Facts that only some ranks know must not influence the plan. SAFETY: the caller's promise.
+        let bytes = if kind.is_private() { 0 } else { unsafe { call.common_bytes(part.ranks) } };
+        plan(kind, bytes, call.elem_bytes, nonblocking, &shared.board.geometry, shared.facts)
     }
 
     /// Reserves the numbers of the call's instances. `plan` must have been made for this call.
