@@ -5,6 +5,7 @@
 
 mod arguments;
 mod command;
+mod intervals;
 mod machine;
 mod parallel;
 mod policies;

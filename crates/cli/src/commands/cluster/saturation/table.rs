@@ -2,7 +2,8 @@
 
 use super::arguments::SaturationArguments;
 use super::point::LoadPoint;
-use evenkeel_cluster_sim::{Cluster, Interval};
+use crate::commands::cluster::intervals::with_interval;
+use evenkeel_cluster_sim::Cluster;
 use evenkeel_text::page::Page;
 use evenkeel_text::table::Column;
 use evenkeel_text::units::{count, duration, plural, short_count};
@@ -53,11 +54,4 @@ fn row(point: &LoadPoint) -> Vec<String> {
         with_interval(point.response_s, 0),
         short_count(point.events),
     ]
-}
-
-fn with_interval(interval: Interval, digits: usize) -> String {
-    match interval.half_width.is_finite() {
-        true => format!("{:.digits$} ± {:.digits$}", interval.mean, interval.half_width),
-        false => format!("{:.digits$}", interval.mean),
-    }
 }

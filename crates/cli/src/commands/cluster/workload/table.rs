@@ -2,6 +2,7 @@
 
 use super::arguments::WorkloadArguments;
 use super::result::PolicyResult;
+use crate::commands::cluster::intervals::with_interval;
 use evenkeel_cluster_sim::{Cluster, Interval};
 use evenkeel_text::page::Page;
 use evenkeel_text::table::Column;
@@ -57,21 +58,17 @@ fn row(result: &PolicyResult) -> Vec<String> {
     };
     vec![
         result.policy.into(),
-        with_interval(result.turnaround_s),
-        with_interval(result.mean_response_s),
-        with_interval(result.median_response_s),
-        with_interval(result.mean_slowdown),
-        with_interval(result.median_slowdown),
-        with_interval(percent(result.utilisation)) + "%",
+        readable(result.turnaround_s),
+        readable(result.mean_response_s),
+        readable(result.median_response_s),
+        readable(result.mean_slowdown),
+        readable(result.median_slowdown),
+        readable(percent(result.utilisation)) + "%",
         short_count(result.events),
     ]
 }
 
-/// A mean, and its interval if it has one.
-fn with_interval(interval: Interval) -> String {
-    let digits = if interval.mean < 10.0 { 2 } else { 0 };
-    match interval.half_width.is_finite() {
-        true => format!("{:.digits$} ± {:.digits$}", interval.mean, interval.half_width),
-        false => format!("{:.digits$}", interval.mean),
-    }
+/// With as many digits as tell small numbers apart.
+fn readable(interval: Interval) -> String {
+    with_interval(interval, if interval.mean < 10.0 { 2 } else { 0 })
 }
