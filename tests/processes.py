@@ -133,8 +133,16 @@ def kill_all(token):
         kill_with_group(pid)
 
 
-def start(line, environment, token):
-    """Starts a command line with the settings that launchers need here, and the token."""
+def heed_signals():
+    """Signals act as for a command that a person types. Shells have what they start in the background ignore
+    SIGINT and SIGQUIT, these tests and their children included."""
+    for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP, signal.SIGTERM, signal.SIGTSTP):
+        signal.signal(number, signal.SIG_DFL)
+
+
+def start(line, environment, token, before=None):
+    """Starts a command line with the settings that launchers need here, and the token. `before()` is called
+    in the new process."""
     settings = {
         "OMPI_ALLOW_RUN_AS_ROOT": "1",
         "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
@@ -150,6 +158,7 @@ def start(line, environment, token):
         errors="replace",
         env=os.environ | settings | (environment or {}) | dict([token.split("=")]),
         start_new_session=True,
+        preexec_fn=before,  # noqa: PLW1509 - before an exec, and it only resets signals
     )
     process.token = token
     return process

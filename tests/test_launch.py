@@ -66,14 +66,7 @@ def run(mpi, ranks, *words, options=(), **more):
     return outcome
 
 
-def heed_signals():
-    """Signals act as for a command that a person types. Shells have what they start in the background ignore
-    SIGINT and SIGQUIT, these tests and their children included."""
-    for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP, signal.SIGTERM, signal.SIGTSTP):
-        signal.signal(number, signal.SIG_DFL)
-
-
-def start(mpi, ranks, *words, options=(), env=None, before=heed_signals, **more):
+def start(mpi, ranks, *words, options=(), env=None, before=processes.heed_signals, **more):
     """Starts a job and returns its process."""
     return subprocess.Popen(
         line(mpi, ranks, *words, options=options),
@@ -278,7 +271,7 @@ def terminal(words, environment, script):
     that was shown, and the status."""
     pid, terminal = pty.fork()
     if pid == 0:
-        heed_signals()
+        processes.heed_signals()
         os.execvpe(words[0], words, os.environ | environment)
     script(terminal, pid)
     shown = b""

@@ -24,14 +24,6 @@ LONG_SLOTS = ("--quantum", "1500ms")
 PATIENCE_S = 300
 
 
-@pytest.fixture(scope="module", autouse=True)
-def signals_of_the_terminal():
-    """Whatever started the tests may ignore the terminal's signals, as background jobs of shells do."""
-    for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP, signal.SIGTERM, signal.SIGTSTP):
-        if signal.getsignal(number) == signal.SIG_IGN:
-            signal.signal(number, signal.SIG_DFL)
-
-
 @pytest.fixture(scope="session")
 def mpich():
     """A library whose ranks keep their cores while they wait."""
@@ -86,7 +78,10 @@ class Jobs:
         environment = {"EVENKEEL_LIB": str(SHIMS), "XDG_RUNTIME_DIR": str(self.place / "run")}
         token = f"EVENKEEL_TEST_TOKEN={uuid.uuid4()}"
         started = processes.start(
-            [str(word) for word in [*line, *words]], environment | self.mpi.environment, token
+            [str(word) for word in [*line, *words]],
+            environment | self.mpi.environment,
+            token,
+            before=processes.heed_signals,
         )
         self.all.append(started)
         return started
