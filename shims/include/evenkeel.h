@@ -1463,6 +1463,24 @@ void ek_type_map_unpack(const ek_type_map *map,
 void ek_pause_once(struct ek_pause *pause);
 
 /*
+ Returns whether this rank may yield its core in calls that the host library carries out, before it is
+ known whether ranks share cores.
+ */
+bool ek_host_waits_may_yield(void);
+
+/*
+ Returns whether this rank is to yield its core while it waits in calls that the host library carries out.
+ `host_keeps_core`: the library does not yield by itself.
+ */
+bool ek_host_waits_yield(bool host_keeps_core);
+
+/*
+ Pauses in a blocking call of the host library, which has looked for something to do and found nothing. It
+ is not known when such a call begins.
+ */
+void ek_host_found_nothing(void);
+
+/*
  Called when the program sets an affinity.
  */
 void ek_affinity_is_set(void);

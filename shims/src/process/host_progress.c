@@ -1,6 +1,7 @@
 #include "process/host_progress.h"
 #include "host/generalized_request.h"
 #include "host/library.h"
+#include "process/host_waits.h"
 #include "process/state.h"
 #include <pthread.h>
 
@@ -28,7 +29,9 @@ void ek_host_progress(void)
     ek_depth++;
     if (ek_process.active) {
         bool yields = set_yield && set_yield(false);
+        ek_host_tests++;
         ek_host.Test(&never, &flag, MPI_STATUS_IGNORE);
+        ek_host_tests--;
         if (yields)
             set_yield(true);
     }

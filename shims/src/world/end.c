@@ -5,6 +5,7 @@
 #include "process/call_line.h"
 #include "process/communicator.h"
 #include "process/host_progress.h"
+#include "process/host_waits.h"
 #include "process/progress_thread.h"
 #include "trace/start.h"
 #include "world/records.h"
@@ -63,6 +64,7 @@ static void end(void)
     ek_unmark_traffic(EK_WAITS_FOR_ALL);
     ek_progress_thread_end();
     ek_process.active = ek_process.records_messages = ek_process.reports_messages = false;
+    ek_host_waits_end();
     ek_comms_close();
     ek_host_progress_close();
     ek_world_leave();
@@ -111,6 +113,7 @@ int ek_finalize(int (*host_finalize)(void))
     int code = host_finalize();
     if (ek_process.active) { /* the host has deleted nothing */
         ek_process.active = ek_process.records_messages = ek_process.reports_messages = false;
+        ek_host_waits_end();
         ek_world_leave();
     }
     return code;

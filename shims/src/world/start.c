@@ -9,6 +9,7 @@
 #include "process/communicator.h"
 #include "process/faults.h"
 #include "process/host_progress.h"
+#include "process/host_waits.h"
 #include "process/start_exchange.h"
 #include "process/state.h"
 #include "trace/start.h"
@@ -34,6 +35,7 @@ static void forget_in_child(void)
         return;
     ek_process.active = false;
     ek_process.collectives = 0;
+    ek_process.yields_in_host = false;
     ek_process.may_defer = false;
     ek_process.carries_messages = false;
     ek_process.records_messages = ek_process.reports_messages = false;
@@ -167,8 +169,7 @@ static int join(bool threaded, int size, int rank, uint8_t *joined)
     memset(&mine, 0, sizeof mine);
     ek_world_begin(&mine, version, EK_SHIM, threaded);
     /* Ranks do not know each other's processes before this exchange. */
-    int code = ek_host.Allgather(&mine, sizeof mine, ek_handles.byte, infos, sizeof mine, ek_handles.byte,
-                                 ek_handles.world);
+    int code = ek_start_exchange(&mine, sizeof mine, infos);
     if (!code) {
         uint8_t answer = ek_world_join(infos, size, rank);
         answer |= ek_driver_is_loaded() ? HAS_DRIVER : 0;
@@ -239,6 +240,7 @@ void ek_before_init(void)
 {
     ek_ending_watch();
     ek_host_threads_before();
+    ek_host_waits_begin();
 }
 
 static void start(void)
@@ -260,6 +262,7 @@ static void start(void)
                 "this program alone.\n",
                 code);
     pthread_atfork(before_fork, NULL, forget_in_child);
+    ek_host_waits_start();
     if (!ek_process.active)
         return;
     ek_deferral_start();

@@ -1,6 +1,7 @@
 #include "wrappers/polling.h"
 #include "collective/nonblocking.h"
 #include "host/pack.h"
+#include "process/host_waits.h"
 #include "process/state.h"
 #include <limits.h>
 #include <stdlib.h>
@@ -14,18 +15,20 @@ static void progress(void)
 
 /* ---- calls that have a form that tests ---- */
 
-/* Repeats `attempt`, which sets flag and is an error code, until it succeeds. When nothing of evenkeel's is
- * under way any more, it makes the host's own blocking call instead: `otherwise`. The program waits for
- * `count` `requests`, if any. */
+/* Repeats `attempt`, which sets flag and is an error code, until it succeeds. When there is no reason to poll
+ * any more, it makes the host's own blocking call instead: `otherwise`. The program waits for `count`
+ * `requests`, if any. */
 #define POLL(count, requests, attempt, otherwise)                  \
     do {                                                           \
         ek_pause pause = {0};                                      \
         for (bool is_first = true;; is_first = false) {            \
             int flag = 0, code;                                    \
             progress();                                            \
-            if (!ek_must_progress())                               \
+            if (!ek_must_poll())                                   \
                 return otherwise;                                  \
+            ek_host_tests++;                                       \
             code = attempt;                                        \
+            ek_host_tests--;                                       \
             if (code || flag)                                      \
                 return code;                                       \
             if (is_first && (count))                               \
@@ -39,8 +42,44 @@ int ek_poll_wait(MPI_Request *request, MPI_Status *status, __typeof__(PMPI_Wait)
     POLL(1, request, ek_host.Test(request, &flag, status), next(request, status));
 }
 
+/* Waits for a request by tests alone, also when there is no reason to poll any more: that is little slower
+ * than MPI_Wait, which another tool might see. */
+static int await(MPI_Request *request, MPI_Status *status)
+{
+    ek_pause pause = {0};
+    for (;;) {
+        int flag = 0;
+        ek_host_tests++;
+        int code = ek_host.Test(request, &flag, status);
+        ek_host_tests--;
+        if (code || flag)
+            return code;
+        progress();
+        ek_pause_once(&pause);
+    }
+}
+
+/* MPI_Waitall for each request by itself: MPICH's MPI_Testall fails on persistent collectives. */
+static int await_each(int count, MPI_Request *requests, MPI_Status *statuses)
+{
+    bool has_failed = false;
+    for (int i = 0; i < count; i++) {
+        MPI_Status *status = statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i];
+        int code = await(&requests[i], status);
+        if (status != MPI_STATUS_IGNORE && code && !has_failed)
+            for (int before = 0; before < i; before++)
+                statuses[before].MPI_ERROR = MPI_SUCCESS;
+        has_failed |= code != MPI_SUCCESS;
+        if (status != MPI_STATUS_IGNORE && has_failed)
+            status->MPI_ERROR = code;
+    }
+    return has_failed ? MPI_ERR_IN_STATUS : MPI_SUCCESS;
+}
+
 int ek_poll_waitall(int count, MPI_Request *requests, MPI_Status *statuses, __typeof__(PMPI_Waitall) *next)
 {
+    if (EK_UNLIKELY(ek_process.has_persistent_collectives))
+        return await_each(count, requests, statuses);
     POLL(count, requests, ek_host.Testall(count, requests, &flag, statuses), next(count, requests, statuses));
 }
 
@@ -98,20 +137,6 @@ int ek_poll_mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI
  *
  * MPICH's start returns success, and no request, when an error handler of the program's has returned: the
  * requests are null before. */
-
-/* Waits for a request of the shim's own. It goes on testing when nothing of evenkeel's is under way any more:
- * that is little slower than MPI_Wait, which another tool might see. */
-static int await(MPI_Request *request, MPI_Status *status)
-{
-    ek_pause pause = {0};
-    for (;;) {
-        int flag = 0, code = ek_host.Test(request, &flag, status);
-        if (code || flag)
-            return code;
-        progress();
-        ek_pause_once(&pause);
-    }
-}
 
 /* False: the host refuses the send, before it posts a receive that might take a message. */
 static bool may_send_to(int dest, MPI_Comm comm)

@@ -1,9 +1,12 @@
 //! Pauses in the shim's own waits, in which it waits for the host library.
 
+use crate::message::note_bad_value;
 use evenkeel_engine::clock::Ticks;
 use evenkeel_engine::process::Process;
 use evenkeel_engine::wait::crowding::yield_now;
 use evenkeel_engine::wait::pause;
+use evenkeel_options as options;
+use std::cell::Cell;
 use std::time::Duration;
 
 /// The length of a sleep in such a wait. The host library cannot wake this process.
@@ -21,6 +24,7 @@ const POLLS_BETWEEN_CHECKS: u32 = 1024;
 const POLLS_BETWEEN_LOOKS: u32 = 256;
 
 /// One wait of the shim. The shim sets it to zero before the first pause.
+#[derive(Clone, Copy)]
 #[repr(C)]
 pub struct Pause {
     /// When the wait began; 0 if it has not begun.
@@ -29,6 +33,10 @@ pub struct Pause {
     pub polls: u64,
     /// How long the wait must last before the other ranks are checked again.
     pub next_check_ns: u64,
+}
+
+impl Pause {
+    const BEGINS: Pause = Pause { began_ticks: 0, polls: 0, next_check_ns: 0 };
 }
 
 /// Pauses between two polls of the shim: spins, yields or sleeps as the policy says.
@@ -57,6 +65,57 @@ pub unsafe extern "C" fn ek_pause_once(pause: *mut Pause) {
             node.check_alive(0..node.neighbours.len(), "Wait");
         }
     }
+}
+
+/// Returns whether this rank may yield its core in calls that the host library carries out, before it is
+/// known whether ranks share cores.
+#[unsafe(no_mangle)]
+pub extern "C" fn ek_host_waits_may_yield() -> bool {
+    !options::OFF.is_on() && options::HOST_WAITS.get() != "host"
+}
+
+/// Returns whether this rank is to yield its core while it waits in calls that the host library carries out.
+/// `host_keeps_core`: the library does not yield by itself.
+#[unsafe(no_mangle)]
+pub extern "C" fn ek_host_waits_yield(host_keeps_core: bool) -> bool {
+    let Some(process) = Process::get() else { return false };
+    let Some(node) = process.node() else { return false };
+    let by_default = host_keeps_core && node.waiting.shares_cores();
+    match options::HOST_WAITS.get().as_str() {
+        "auto" => by_default,
+        "yield" => true,
+        "host" => false,
+        other => {
+            note_bad_value(process, &options::HOST_WAITS, other, "evenkeel chooses");
+            by_default
+        }
+    }
+}
+
+/// A longer time between two looks of the host library means that it has found something.
+const LOOKS_NS: u64 = 1_000;
+
+thread_local! {
+    /// This thread's wait in the host library, and when its last pause ended.
+    static HOST_WAIT: Cell<(Pause, Ticks)> = const { Cell::new((Pause::BEGINS, Ticks(0))) };
+}
+
+/// Pauses in a blocking call of the host library, which has looked for something to do and found nothing. It
+/// is not known when such a call begins.
+#[unsafe(no_mangle)]
+pub extern "C" fn ek_host_found_nothing() {
+    let Some(node) = Process::get().and_then(Process::node) else { return yield_now() };
+    if node.threaded {
+        // Another thread may want the lock that the host holds here.
+        return yield_now();
+    }
+    let (mut pause, ended) = HOST_WAIT.get();
+    if node.clock().ns_since(ended) > LOOKS_NS {
+        pause = Pause::BEGINS;
+    }
+    // SAFETY: a wait.
+    unsafe { ek_pause_once(&mut pause) };
+    HOST_WAIT.set((pause, node.clock().now()));
 }
 
 /// Called when the program sets an affinity.

@@ -158,6 +158,13 @@ options! {
     /// carries them. evenkeel completes pending barriers before each send and receive. `auto` is `own`.
     MESSAGES { name: "messages", env: "EVENKEEL_MESSAGES", default: "auto", values: "auto|host|own" }
 
+    /// How a rank waits in calls that the MPI library carries out: receives, sends, waits for requests, and
+    /// probes, but also one-sided communication and making communicators. `host`: as the library does. MPICH
+    /// keeps the core, and where ranks share cores each wait for another rank then takes milliseconds.
+    /// `yield`: the rank gives up its core whenever there is nothing to do. `auto` is `yield` where ranks
+    /// share cores and the library is MPICH or a relative that would keep the core.
+    HOST_WAITS { name: "host-waits", env: "EVENKEEL_HOST_WAITS", default: "auto", values: "auto|host|yield" }
+
     /// Who copies a large message (192 KiB or more) that evenkeel carries. `receiver`: its receiver reads it
     /// from its sender's memory. `both`: while the sender waits, it copies a part of it into shared memory,
     /// from where the receiver takes it. `auto` times both ways and uses the faster one, for each class of
