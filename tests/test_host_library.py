@@ -17,7 +17,7 @@ from verdicts import assert_never_wrong, assert_passed
 
 @pytest.mark.parametrize("what", ["io", "window", "inter", "neighbour", "persistent"])
 def test_other_parts_of_mpi_work_beside_collectives(mpi, what, tmp_path):
-    ranks = 3 if mpi.family == "openmpi" else 2  # MPICH spins, and machines may have two cores
+    ranks = 3
     program = mpi.build("host_library.c")
     if (mpi.name, what) == ("mpich4", "window"):
         alone = mpi.run(program, ranks, f"what={what}", shim=False)
@@ -59,11 +59,6 @@ def test_what_is_attached_to_comm_self_communicates_from_finalize(mpi, act, vict
     assert mpi.run(program, 3, *words, env={"EVENKEEL_BARRIER": mode}).code == 0
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="MPICH's MPI_Testall fails on persistent collectives, "
-    "and MPI_Waitall tests while operations of evenkeel's are under way",
-)
 def test_persistent_collectives_of_the_library_can_be_waited_for_beside_those_of_evenkeel(mpich5):
     assert_passed(mpich5.run(mpich5.build("host_library.c"), 2, "what=persistent", "beside=1"))
 

@@ -52,8 +52,6 @@ def test_calls_that_cannot_be_taken_apart_yield_with_ucx(mpi):
         pytest.skip("this library yields by itself where ranks share cores")
     if not uses_ucx(mpi):
         pytest.skip("this library does not use UCX")
-    if mpi.name == "mpich5":
-        pytest.skip("this library chooses between UCX and libfabric when it starts")
     assert_passed(run(mpi, 2, INDIVISIBLE, "yields", wrap=ONE_CORE))
 
 

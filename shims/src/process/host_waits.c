@@ -3,8 +3,11 @@
 #include "host/library.h"
 #include "host/reference.h"
 #include "process/state.h"
+#include <dlfcn.h>
 #include <sched.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 _Thread_local int ek_host_tests __attribute__((tls_model("initial-exec")));
 
@@ -36,19 +39,56 @@ static unsigned look_and_yield(void *worker)
     return found;
 }
 
+/* Whether MPICH's launcher has started more ranks here than there are cores. A rank that is bound to one core
+ * may have it for itself. */
+static bool launcher_shares_cores(void)
+{
+    const char *ranks = getenv("MPI_LOCALNRANKS");
+    cpu_set_t cores;
+    if (!ranks || sched_getaffinity(0, sizeof cores, &cores))
+        return false;
+    const int allowed = CPU_COUNT(&cores);
+    return atol(ranks) > (allowed > 1 ? allowed : sysconf(_SC_NPROCESSORS_ONLN));
+}
+
+/* Without UCX, MPICH 5 can be told to sleep for a moment when it finds nothing. What the user has set holds.
+ */
+static void let_host_sleep(void)
+{
+    setenv("MPIR_CVAR_CH4_PROGRESS_THROTTLE", "1", 0);
+    setenv("MPIR_CVAR_CH4_PROGRESS_THROTTLE_NO_PROGRESS_COUNT", "1", 0);
+}
+
 void ek_host_waits_begin(void)
 {
     ek_host_resolve();
     if (look || !host_keeps_core() || !ek_host_waits_may_yield())
         return;
+    const char *network = getenv("MPIR_CVAR_CH4_NETMOD");
     look = (__typeof__(look))ek_host_redirect("ucp_worker_progress", (void *)look_and_yield);
     when_nothing_is_found = YIELDS_ALWAYS;
+    if ((!look || (network && strcmp(network, "ucx") != 0)) && launcher_shares_cores())
+        let_host_sleep();
+}
+
+/* Where an address is defined; NULL: nowhere. */
+static void *object_of(void *address)
+{
+    Dl_info info;
+    return address && dladdr(address, &info) ? info.dli_fbase : NULL;
+}
+
+/* A tool between the shim and the host would not see calls that are taken apart. */
+static bool is_watched(void)
+{
+    return object_of(ek_host_function("MPI_Recv")) != object_of(ek_host_function("PMPI_Recv"));
 }
 
 void ek_host_waits_start(void)
 {
-    ek_process.yields_in_host = ek_process.active && ek_host_waits_yield(host_keeps_core());
-    when_nothing_is_found = ek_process.yields_in_host ? YIELDS_AS_OTHER_WAITS : KEEPS_CORE;
+    const bool yields = ek_process.active && ek_host_waits_yield(host_keeps_core());
+    when_nothing_is_found = yields ? YIELDS_AS_OTHER_WAITS : KEEPS_CORE;
+    ek_process.yields_in_host = yields && !is_watched();
 }
 
 void ek_host_waits_end(void)
