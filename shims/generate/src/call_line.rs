@@ -81,9 +81,7 @@ pub fn counting(base: &str) -> (&'static [&'static str], &'static [&'static str]
         "Comm_dup" | "Comm_dup_with_info" => {
             (&[], &["if (code == MPI_SUCCESS && ek_serves_caller())", "    (void)ek_comm_find(*newcomm);"])
         }
-        _ if base.ends_with("_init") => {
-            (&["ek_count_uncountable();", "ek_process.has_persistent_collectives = true;"], &[])
-        }
+        _ if base.ends_with("_init") => (&["ek_count_uncountable();"], &[]),
         _ if base.starts_with('I') && base != "Intercomm_create" => (&["ek_count_uncountable();"], &[]),
         _ => (&[], &[]),
     }

@@ -26,7 +26,7 @@
     X(Comm_remote_group) X(Group_free) X(Group_size) X(Group_translate_ranks)                                \
     X(Get_count) X(Get_library_version) X(Query_thread) X(Test_cancelled)                                    \
     X(Grequest_complete) X(Grequest_start) X(Request_free) X(Request_get_status)                             \
-    X(Test) X(Testall) X(Testany) X(Testsome)                                                                \
+    X(Test) X(Testany) X(Testsome)                                                                           \
     X(Isend) X(Issend) X(Irsend) X(Irecv) X(Imrecv) X(Mrecv) X(Improbe) X(Iprobe) X(Recv_init) X(Start)      \
     X(Cancel)                                                                                                \
     X(Topo_test) X(Cartdim_get) X(Cart_shift) X(Graph_neighbors) X(Graph_neighbors_count)                    \

@@ -40,8 +40,6 @@ typedef struct ek_process_state {
     /* Blocking calls of the host are taken apart, and this rank yields its core while it waits in them: see
      * host_waits.h. */
     bool yields_in_host;
-    /* The program has made a persistent collective operation. */
-    bool has_persistent_collectives;
     /* One-sided windows that exist. */
     _Atomic int windows;
     /* A collective has been carried out since the host was last polled for tests (EK_BEHIND_FOR_TESTS, see

@@ -59,10 +59,13 @@ static int await(MPI_Request *request, MPI_Status *status)
     }
 }
 
-/* MPI_Waitall for each request by itself: MPICH's MPI_Testall fails on persistent collectives. */
-static int await_each(int count, MPI_Request *requests, MPI_Status *statuses)
+/* Each request by itself: MPICH's MPI_Testall fails on persistent collectives, leaves requests that have
+ * failed, and looks at all requests each time. */
+int ek_poll_waitall(int count, MPI_Request *requests, MPI_Status *statuses, __typeof__(PMPI_Waitall) *next)
 {
     bool has_failed = false;
+    (void)next;
+    ek_collectives_set_awaited(count, requests, true);
     for (int i = 0; i < count; i++) {
         MPI_Status *status = statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i];
         int code = await(&requests[i], status);
@@ -74,13 +77,6 @@ static int await_each(int count, MPI_Request *requests, MPI_Status *statuses)
             status->MPI_ERROR = code;
     }
     return has_failed ? MPI_ERR_IN_STATUS : MPI_SUCCESS;
-}
-
-int ek_poll_waitall(int count, MPI_Request *requests, MPI_Status *statuses, __typeof__(PMPI_Waitall) *next)
-{
-    if (EK_UNLIKELY(ek_process.has_persistent_collectives))
-        return await_each(count, requests, statuses);
-    POLL(count, requests, ek_host.Testall(count, requests, &flag, statuses), next(count, requests, statuses));
 }
 
 static int poll_any(int count, MPI_Request *requests, int *index, MPI_Status *status,
