@@ -3,8 +3,9 @@
 //! Of each 64 calls the sums of all before them are kept. So the share of each function in any interval is the
 //! difference of two sums, exact at every zoom, and takes two searches and 64 calls at most.
 
-use crate::run::{Place, Run};
+use crate::run::Run;
 use crate::waits::Waits;
+use std::ops::Range;
 
 const BLOCK: usize = 64;
 
@@ -38,14 +39,10 @@ impl LaneShares {
         let width = shares.width();
         let mut sums = vec![0; width];
         shares.sums.reserve_exact((lane.calls() / BLOCK + 1) * width);
-        for call in 0..lane.calls() {
-            if call % BLOCK == 0 {
-                shares.sums.extend_from_slice(&sums);
-            }
-            shares.add(run, waits, Place { lane: number, call: call as u32 }, i64::MAX, &mut sums);
-        }
-        if lane.calls() % BLOCK == 0 {
+        for block in 0..=lane.calls() / BLOCK {
             shares.sums.extend_from_slice(&sums);
+            let calls = block * BLOCK..lane.calls().min((block + 1) * BLOCK);
+            shares.add(run, waits, number, calls, i64::MAX, &mut sums);
         }
         shares
     }
@@ -55,12 +52,20 @@ impl LaneShares {
         self.functions.len() + 1
     }
 
-    fn add(&self, run: &Run, waits: &Waits, place: Place, by: i64, sums: &mut [i64]) {
-        let begin = run.begin(place);
-        let which = self.places[run.shape(place).function as usize];
-        let which = usize::from(which).min(self.functions.len() - 1);
-        sums[which] += run.end(place).min(by) - begin;
-        sums[self.functions.len()] += waits.until(run, place).min(by) - begin;
+    /// Adds these calls, as far as they lie before a moment.
+    fn add(&self, run: &Run, waits: &Waits, number: u32, calls: Range<usize>, by: i64, sums: &mut [i64]) {
+        let lane = &run.lanes[number as usize];
+        let of_lane = &waits.by_lane[number as usize];
+        let first = of_lane.partition_point(|wait| (wait.call as usize) < calls.start);
+        let mut waiting = of_lane[first..].iter().peekable();
+        for call in calls {
+            let (begin, end) = (lane.begin[call], lane.end[call]);
+            let which = self.places[run.shapes[lane.shape[call] as usize].function as usize];
+            sums[usize::from(which).min(self.functions.len() - 1)] += end.min(by) - begin;
+            if let Some(wait) = waiting.next_if(|wait| wait.call as usize == call) {
+                sums[self.functions.len()] += run.begin(wait.cause).min(end).min(by) - begin;
+            }
+        }
     }
 
     /// Time in each function, and time waited, up to a moment.
@@ -70,8 +75,6 @@ impl LaneShares {
         let width = self.width();
         sums.clear();
         sums.extend_from_slice(&self.sums[block * width..(block + 1) * width]);
-        for call in block * BLOCK..calls {
-            self.add(run, waits, Place { lane: number, call: call as u32 }, at, sums);
-        }
+        self.add(run, waits, number, block * BLOCK..calls, at, sums);
     }
 }
