@@ -2,7 +2,7 @@
 //! 32 bytes in memory, those of a run 20.
 
 use crate::functions::Function;
-use crate::messages::{Message, Messages, NO_BYTES, OTHER_LANE};
+use crate::messages::{Message, Messages, OTHER_LANE};
 use crate::run::{Communicator, Lane, Place, Process, Run};
 use evenkeel_trace::format::Ending;
 use evenkeel_trace::times::clock;
@@ -196,8 +196,7 @@ impl RunBuilder {
             let at = |it: evenkeel_trace::times::messages::Place| place(&self.scattered, it.rank, it.call);
             let (taken, posted) = (at(message.taken), at(message.posted));
             let posted = if posted.lane == taken.lane { posted.call } else { OTHER_LANE };
-            let bytes = message.bytes.map_or(NO_BYTES, |bytes| bytes.min(u64::from(NO_BYTES - 1)) as u32);
-            all.push(Message { sent: at(message.sent), taken, posted, bytes });
+            all.push(Message { sent: at(message.sent), taken, posted, bytes: message.bytes });
         });
         self.run.messages = Messages::new(all, lanes);
         self.run

@@ -19,19 +19,29 @@ pub struct Edge {
 /// that began in it, and waits of such calls.
 pub fn edges(run: &Run, waits: &Waits, from: i64, to: i64) -> BTreeMap<(u32, u32), Edge> {
     let mut edges: BTreeMap<(u32, u32), Edge> = BTreeMap::new();
+    // Those to the rank of a lane, by the rank that they come from.
+    let mut to_lane = vec![Edge::default(); run.processes.len()];
     for (number, lane) in run.lanes.iter().enumerate() {
         let number = number as u32;
         let (first, last) = (lane.before(from) as u32, lane.before(to) as u32);
         for message in run.messages.taken(number, first..last) {
-            let edge = edges.entry((run.rank(message.sent.lane), lane.rank)).or_default();
+            let edge = &mut to_lane[run.rank(message.sent.lane) as usize];
             edge.messages += 1;
             edge.bytes += message.length().unwrap_or(0);
         }
         let of_lane = &waits.by_lane[number as usize];
         let range = of_lane.partition_point(|w| w.call < first)..of_lane.partition_point(|w| w.call < last);
         for wait in &of_lane[range] {
-            let edge = edges.entry((run.rank(wait.cause.lane), lane.rank)).or_default();
-            edge.waited += waits.length(run, Place { lane: number, call: wait.call });
+            let place = Place { lane: number, call: wait.call };
+            let edge = &mut to_lane[run.rank(wait.cause.lane) as usize];
+            edge.waited += wait.length(run, run.begin(place), run.end(place));
+        }
+        for (from, found) in to_lane.iter_mut().enumerate().filter(|(_, edge)| **edge != Edge::default()) {
+            let edge = edges.entry((from as u32, lane.rank)).or_default();
+            edge.messages += found.messages;
+            edge.bytes += found.bytes;
+            edge.waited += found.waited;
+            *found = Edge::default();
         }
     }
     edges

@@ -18,6 +18,7 @@ pub mod graph;
 pub mod messages;
 pub mod path;
 pub mod run;
+pub mod search;
 pub mod sentences;
 pub mod server;
 pub mod shares;

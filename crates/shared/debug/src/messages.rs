@@ -1,6 +1,8 @@
 //! Which receive took which message, in 24 bytes each.
 
 use crate::run::Place;
+use crate::search::gallop;
+pub use evenkeel_trace::times::messages::NO_BYTES;
 use std::ops::Range;
 
 /// A message.
@@ -18,9 +20,6 @@ pub struct Message {
 
 /// Another thread has posted the receive.
 pub const OTHER_LANE: u32 = u32::MAX;
-/// The length is not known.
-pub const NO_BYTES: u32 = u32::MAX;
-
 impl Message {
     /// The call that has posted the receive.
     pub fn posted(&self) -> Option<Place> {
@@ -74,6 +73,14 @@ impl Messages {
         let mine = &self.all[first..last];
         let at = |call: u32| first + mine.partition_point(|message| message.taken.call < call);
         at(calls.start)..at(calls.end)
+    }
+
+    /// Where the messages that a lane took with this call or a later one begin, in [`Messages::all`]; they do
+    /// not begin before `known`, which is an answer for an earlier call, or 0.
+    pub fn taken_from(&self, lane: u32, call: u32, known: usize) -> usize {
+        let lane = lane as usize;
+        let (first, last) = (self.taken[lane] as usize, self.taken[lane + 1] as usize);
+        gallop(&self.all[..last], known.max(first), |message| message.taken.call < call)
     }
 
     /// Those that these calls of a lane took.

@@ -4,6 +4,7 @@
 //! difference of two sums, exact at every zoom, and takes two searches and 64 calls at most.
 
 use crate::run::Run;
+use crate::search::gallop;
 use crate::waits::Waits;
 use std::ops::Range;
 
@@ -18,6 +19,8 @@ pub struct LaneShares {
     places: Vec<u8>,
     /// By block: time in each function, and the time waited.
     sums: Vec<i64>,
+    /// By block: how many calls before it have waited.
+    waits_before: Vec<u32>,
 }
 
 /// More functions than this are counted as one: MPI programs call a dozen.
@@ -41,6 +44,8 @@ impl LaneShares {
         shares.sums.reserve_exact((lane.calls() / BLOCK + 1) * width);
         for block in 0..=lane.calls() / BLOCK {
             shares.sums.extend_from_slice(&sums);
+            let before = waits.by_lane[number as usize].partition_point(|wait| (wait.call as usize) < block * BLOCK);
+            shares.waits_before.push(before as u32);
             let calls = block * BLOCK..lane.calls().min((block + 1) * BLOCK);
             shares.add(run, waits, number, calls, i64::MAX, &mut sums);
         }
@@ -56,25 +61,34 @@ impl LaneShares {
     fn add(&self, run: &Run, waits: &Waits, number: u32, calls: Range<usize>, by: i64, sums: &mut [i64]) {
         let lane = &run.lanes[number as usize];
         let of_lane = &waits.by_lane[number as usize];
-        let first = of_lane.partition_point(|wait| (wait.call as usize) < calls.start);
+        let first = self.waits_before.get(calls.start / BLOCK).map_or(0, |&before| before as usize);
         let mut waiting = of_lane[first..].iter().peekable();
         for call in calls {
             let (begin, end) = (lane.begin[call], lane.end[call]);
             let which = self.places[run.shapes[lane.shape[call] as usize].function as usize];
             sums[usize::from(which).min(self.functions.len() - 1)] += end.min(by) - begin;
             if let Some(wait) = waiting.next_if(|wait| wait.call as usize == call) {
-                sums[self.functions.len()] += run.begin(wait.cause).min(end).min(by) - begin;
+                sums[self.functions.len()] += (begin + wait.length(run, begin, end)).min(by) - begin;
             }
         }
     }
 
-    /// Time in each function, and time waited, up to a moment.
-    pub fn until(&self, run: &Run, waits: &Waits, number: u32, at: i64, sums: &mut Vec<i64>) {
-        let calls = run.lanes[number as usize].before(at);
+    /// Time in each function, and time waited, up to a moment. Returns how many calls began before it; `known`
+    /// is that number for an earlier moment, or 0.
+    pub fn until(
+        &self,
+        run: &Run,
+        waits: &Waits,
+        number: u32,
+        (at, known): (i64, usize),
+        sums: &mut Vec<i64>,
+    ) -> usize {
+        let calls = gallop(&run.lanes[number as usize].begin, known, |&begin| begin < at);
         let block = calls / BLOCK;
         let width = self.width();
         sums.clear();
         sums.extend_from_slice(&self.sums[block * width..(block + 1) * width]);
         self.add(run, waits, number, block * BLOCK..calls, at, sums);
+        calls
     }
 }

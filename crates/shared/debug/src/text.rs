@@ -3,16 +3,21 @@
 use crate::analysis::Analysis;
 use crate::difference::{differences, words};
 use crate::path::{PathRow, table};
-use crate::run::Run;
+use crate::run::{Place, Run};
 use crate::sentences::{call, chain, time};
 use crate::supersteps::Superstep;
 use crate::why::{Why, why};
 use evenkeel_text::page::Page;
+use evenkeel_text::paragraph::wrap;
 use evenkeel_text::table::Column;
 use evenkeel_text::units::{count, percent, plain, plural};
 
 /// Waits, rows and supersteps that are shown.
 const SHOWN: usize = 10;
+/// Waits that are looked at, to find different ones.
+const CONSIDERED: usize = 400;
+/// Columns of the number of a wait.
+const MARGIN: usize = 4;
 /// Lines of a chain that are shown; those in the middle are left out.
 const CHAIN_SHOWN: usize = 8;
 
@@ -25,7 +30,7 @@ pub fn answers(analysis: &Analysis, width: usize) -> String {
     let waited: i64 = waits()
         .flat_map(|(lane, waits)| waits.iter().map(move |wait| (lane, wait)))
         .map(|(lane, wait)| {
-            let place = crate::run::Place { lane: lane as u32, call: wait.call };
+            let place = Place { lane: lane as u32, call: wait.call };
             analysis.waits.length(run, place)
         })
         .sum();
@@ -58,18 +63,34 @@ fn remarks(run: &Run, page: &mut Page) {
     }
 }
 
+/// Waits for one piece of work of one rank are one entry: the longest of them.
 fn longest_waits(analysis: &Analysis, page: &mut Page) {
     let run = &analysis.run;
-    page.blank().line("Longest waits");
-    let longest = analysis.waits.longest(run, i64::MIN, i64::MAX, SHOWN);
+    page.blank().line("Longest waits, each with what was done meanwhile");
+    let longest = analysis.waits.longest(run, i64::MIN, i64::MAX, CONSIDERED);
     if longest.is_empty() {
         page.line("none: no call waited for another rank");
     }
-    for (number, (_, place)) in longest.into_iter().enumerate() {
+    let mut entries: Vec<(Place, Why, u64)> = Vec::new();
+    for (_, place) in longest {
         let why = why(run, &analysis.waits, place);
-        page.line(format!("{}. at {}", number + 1, time(run.begin(place))));
-        for line in shortened(run, &why) {
-            page.hanging(&format!("   {line}"));
+        let work = |why: &Why| why.culprit.map(|it| (it.segment.lane, it.segment.doing));
+        if let Some(entry) = entries.iter_mut().find(|entry| work(&entry.1) == work(&why)) {
+            entry.2 += 1;
+        } else if entries.len() < SHOWN {
+            entries.push((place, why, 0));
+        }
+    }
+    for (number, (place, why, others)) in entries.iter().enumerate() {
+        let mut lines = shortened(run, why);
+        if *others > 0 {
+            lines.push(format!("{} for the same", plural(*others, "more wait", "more waits")));
+        }
+        lines[0] = format!("at {}: {}", time(run.begin(*place)), lines[0]);
+        let texts = lines.iter().flat_map(|line| wrap(line, page.width() - MARGIN, "  "));
+        for (line, text) in texts.enumerate().collect::<Vec<_>>() {
+            let margin = if line == 0 { format!("{}.", number + 1) } else { String::new() };
+            page.line(format!("{margin:MARGIN$}{text}"));
         }
     }
 }

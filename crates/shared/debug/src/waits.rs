@@ -36,10 +36,20 @@ pub struct Wait {
     pub call: u32,
     /// The call for whose entry it waited.
     pub cause: Place,
+    /// For how long, ns, as far as this number goes.
+    waited: u32,
     /// Why.
     pub reason: Reason,
     /// The trace does not say so directly.
     pub is_inferred: bool,
+}
+
+impl Wait {
+    /// How long the call waited, if it is the one with these times.
+    pub fn length(&self, run: &Run, begin: i64, end: i64) -> i64 {
+        // Causes are in other lanes: to look at each would miss the cache.
+        if self.waited < u32::MAX { self.waited.into() } else { run.begin(self.cause).min(end) - begin }
+    }
 }
 
 /// The waits of a run.
@@ -64,7 +74,8 @@ impl Waits {
 
     /// When a call's wait ended; its entry if it did not wait.
     pub fn until(&self, run: &Run, place: Place) -> i64 {
-        self.get(place).map_or(run.begin(place), |wait| run.begin(wait.cause).min(run.end(place)))
+        let (begin, end) = (run.begin(place), run.end(place));
+        self.get(place).map_or(begin, |wait| begin + wait.length(run, begin, end))
     }
 
     /// How long a call waited, ns.
@@ -82,7 +93,8 @@ impl Waits {
             let range = waits.partition_point(|w| w.call < first)..waits.partition_point(|w| w.call < last);
             for wait in &waits[range] {
                 let place = Place { lane: lane as u32, call: wait.call };
-                found.push((self.length(run, place), place));
+                let (begin, end) = (run.begin(place), run.end(place));
+                found.push((wait.length(run, begin, end), place));
             }
             if found.len() > 2 * most + 4096 {
                 found.select_nth_unstable_by_key(most, order);
@@ -144,10 +156,11 @@ impl LaneWaits<'_> {
         self.collectives(last);
         let mut waits = Vec::with_capacity(self.best.iter().flatten().count());
         for (call, candidate) in self.best.iter().enumerate() {
-            let begin = self.run.lanes[self.lane as usize].begin[call];
+            let (begin, end) = (self.run.begin(self.place(call as u32)), self.run.end(self.place(call as u32)));
             if let Some(found) = candidate.filter(|found| found.at > begin) {
-                let Candidate { cause, reason, is_inferred, .. } = found;
-                waits.push(Wait { call: call as u32, cause, reason, is_inferred });
+                let Candidate { at, cause, reason, is_inferred } = found;
+                let waited = u32::try_from(at.min(end) - begin).unwrap_or(u32::MAX);
+                waits.push(Wait { call: call as u32, cause, waited, reason, is_inferred });
             }
         }
         waits

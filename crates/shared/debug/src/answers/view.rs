@@ -6,6 +6,7 @@ use super::question::{Question, Wrong};
 use crate::analysis::Analysis;
 use crate::collectives::Instance;
 use crate::messages::Message;
+use crate::search::gallop;
 use serde_json::{Value, json};
 use std::ops::Range;
 
@@ -80,10 +81,11 @@ impl View<'_> {
         let functions = shares.functions.len();
         let mut bytes = Vec::with_capacity(3 * self.width);
         let (mut before, mut after) = (Vec::new(), Vec::new());
-        shares.until(run, waits, number, self.from, &mut before);
+        let first = run.lanes[number as usize].before(self.from);
+        let mut known = shares.until(run, waits, number, (self.from, first), &mut before);
         for pixel in 0..self.width {
             let (from, to) = (self.edge(pixel), self.edge(pixel + 1));
-            shares.until(run, waits, number, to, &mut after);
+            known = shares.until(run, waits, number, (to, known), &mut after);
             let share = |ns: i64| (255 * i128::from(ns) / i128::from((to - from).max(1))).clamp(0, 255) as u8;
             let spent = |function: usize| after[function] - before[function];
             let most = (0..functions).max_by_key(|&function| (spent(function), std::cmp::Reverse(function)));
@@ -143,13 +145,14 @@ impl View<'_> {
         let mut counts = vec![0_u64; self.width];
         for lane in self.lanes.clone() {
             let calls = &run.lanes[lane as usize];
-            let mut first = calls.before(self.from) as u32;
+            let mut call = calls.before(self.from);
+            let mut message = run.messages.taken_from(lane, call as u32, 0);
             for (pixel, count) in counts.iter_mut().enumerate() {
-                let last = calls.before(self.edge(pixel + 1)) as u32;
-                if last > first {
-                    *count += run.messages.taken_range(lane, first..last).len() as u64;
-                }
-                first = last;
+                let edge = self.edge(pixel + 1);
+                call = gallop(&calls.begin, call, |&begin| begin < edge);
+                let next = run.messages.taken_from(lane, call as u32, message);
+                *count += (next - message) as u64;
+                message = next;
             }
         }
         let most = counts.iter().copied().max().unwrap_or(0).max(1);

@@ -27,9 +27,12 @@ pub struct Message {
     pub posted: Place,
     /// The call in which the receiver learned that it had come.
     pub taken: Place,
-    /// Its length, as its sender said.
-    pub bytes: Option<u64>,
+    /// Its length, as its sender said, as far as this number goes; [`NO_BYTES`]: not known.
+    pub bytes: u32,
 }
+
+/// The length of a message is not known.
+pub const NO_BYTES: u32 = u32::MAX;
 
 /// Communicator, sender and receiver (world ranks), tag.
 type Class = (u32, i32, i32, i32);
@@ -37,7 +40,7 @@ type Class = (u32, i32, i32, i32);
 /// A receive that took a message.
 struct Taken {
     /// Its place in the order of posting.
-    order: u64,
+    order: u32,
     /// The calls that posted it and that took the message.
     posted: u32,
     taken: u32,
@@ -46,7 +49,8 @@ struct Taken {
 /// The messages of one class.
 #[derive(Default)]
 struct Queue {
-    sent: Vec<(u32, Option<u64>)>,
+    /// The call, and the bytes.
+    sent: Vec<(u32, u32)>,
     taken: Vec<Taken>,
 }
 
@@ -101,8 +105,8 @@ struct Reading<'a> {
     communicators: &'a Communicators,
     queues: &'a mut HashMap<Class, Queue>,
     /// Of each posted receive: its communicator, its place in the order of all receives, and the call.
-    posted: Vec<(Option<u32>, u64, u32)>,
-    order: u64,
+    posted: Vec<(Option<u32>, u32, u32)>,
+    order: u32,
 }
 
 impl Reading<'_> {
@@ -163,7 +167,8 @@ impl Reading<'_> {
 
     fn sent(&mut self, comm: Option<u32>, message: &Envelope, call: u32) {
         if let Some(queue) = self.queue(comm, message, true) {
-            queue.sent.push((call, message.bytes));
+            let bytes = message.bytes.map_or(NO_BYTES, |bytes| bytes.min(u64::from(NO_BYTES - 1)) as u32);
+            queue.sent.push((call, bytes));
         }
     }
 
