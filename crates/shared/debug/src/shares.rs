@@ -1,6 +1,6 @@
 //! How much time a lane was inside which function up to a moment.
 //!
-//! Of each 64 calls the sums of all before them are kept. So the share of each function in any interval is the
+//! Of each 32 calls the sums of all before them are kept. So the share of each function in any interval is the
 //! difference of two sums, exact at every zoom, and takes two searches and 64 calls at most.
 
 use crate::run::Run;
@@ -8,7 +8,7 @@ use crate::search::gallop;
 use crate::waits::Waits;
 use std::ops::Range;
 
-const BLOCK: usize = 64;
+const BLOCK: usize = 32;
 
 /// The sums of a lane.
 #[derive(Clone, Debug, Default)]

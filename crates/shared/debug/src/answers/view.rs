@@ -37,7 +37,7 @@ pub(super) fn view(analysis: &Analysis, question: &Question) -> Result<Value, Wr
     let first = question.index("first").unwrap_or(0).min(all);
     let last = question.index("last").unwrap_or(all).min(all).clamp(first, first.saturating_add(MOST_LANES));
     let view = View { analysis, from, to, width, lanes: first..last };
-    let lanes: Vec<Value> = view.lanes.clone().map(|lane| view.lane(lane)).collect();
+    let lanes = view.all_lanes();
     Ok(json!({
         "from": from, "to": to, "width": width, "first": first, "lanes": lanes,
         "messages": view.messages(), "collectives": view.collectives(),
@@ -57,6 +57,18 @@ impl View<'_> {
     fn edge(&self, pixel: usize) -> i64 {
         let length = i128::from(self.to - self.from);
         self.from + (length * pixel as i128 / self.width as i128) as i64
+    }
+
+    /// All shown lanes; several at a time.
+    fn all_lanes(&self) -> Vec<Value> {
+        let lanes: Vec<u32> = self.lanes.clone().collect();
+        let threads = std::thread::available_parallelism().map_or(1, usize::from).min(8);
+        let part = lanes.len().div_ceil(threads).max(1);
+        std::thread::scope(|scope| {
+            let work = |lanes: &[u32]| -> Vec<Value> { lanes.iter().map(|&lane| self.lane(lane)).collect() };
+            let parts: Vec<_> = lanes.chunks(part).map(|lanes| scope.spawn(move || work(lanes))).collect();
+            parts.into_iter().flat_map(|part| part.join().expect("a lane does not panic")).collect()
+        })
     }
 
     fn lane(&self, number: u32) -> Value {
