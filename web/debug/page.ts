@@ -43,7 +43,7 @@ export class Page {
     this.tabs = new Tabs(run, (call) => this.select(call, true), (from, to) => this.show(within({ from, to }, run.length)), (rank, call) => void this.selectOf(rank, call));
     root.append(
       this.header(),
-      h("main", {}, h("div", { class: "work" }, h("div", { class: "picture" }, this.canvas, this.legend(), this.spoken), this.side), this.tabs.element),
+      h("main", {}, h("div", { class: "left" }, h("div", { class: "picture" }, this.canvas, this.legend(), this.spoken), this.tabs.element), this.side),
     );
     this.hint();
     this.listen();
@@ -54,9 +54,10 @@ export class Page {
 
   private header(): HTMLElement {
     const { run } = this;
-    const theme = h("button", { type: "button", class: "theme", onclick: () => (toggle(), name()) });
+    const theme = h("button", { type: "button", class: "theme", onclick: toggle });
     const name = () => (theme.textContent = scheme() === "dark" ? "Light" : "Dark");
     name();
+    onChange(name);
     const button = (text: string, about: string, action: () => void) => h("button", { type: "button", title: about, onclick: action }, text);
     const facts = [plural(run.ranks, "rank", "ranks"), duration(run.length), plural(run.calls, "call", "calls"), plural(run.messages, "message", "messages")];
     if (run.hosts > 1) facts.push(`${run.hosts} hosts, whose clocks may differ`);
@@ -177,7 +178,7 @@ export class Page {
   private resize(): void {
     const width = this.canvas.parentElement?.clientWidth ?? 800;
     const lanes = this.scene.lanes;
-    const tall = Math.min(Math.max(lanes * (lanes > 40 ? 9.5 : lanes > 16 ? 18 : 34), 120), 640);
+    const tall = Math.min(Math.max(lanes * (lanes > 40 ? 9.5 : lanes > 16 ? 18 : lanes > 8 ? 32 : 44), 120), 640);
     const height = Math.round(TOP + DENSITY + tall);
     const ratio = window.devicePixelRatio || 1;
     if (this.scene.width === width && this.scene.height === height) return;
