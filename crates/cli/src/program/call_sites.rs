@@ -58,7 +58,8 @@ impl CallSites {
         let short = module.path.rsplit('/').next().unwrap_or_default();
         let frames =
             self.files[&module.path].as_ref().map_or_else(Vec::new, |file| file.calls_before(offset));
-        let name = frames.first().map_or_else(|| format!("{short}+{offset:#x}"), |it| name(it, short, offset));
+        let name =
+            frames.first().map_or_else(|| format!("{short}+{offset:#x}"), |it| name(it, short, offset));
         match frames.into_iter().next() {
             Some(Frame { file: Some(file), line: Some(line), .. }) => CallSite { name, file, line },
             _ => CallSite { name, ..CallSite::default() },

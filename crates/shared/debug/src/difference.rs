@@ -30,9 +30,8 @@ pub fn differences(one: &Run, other: &Run) -> Vec<Difference> {
     let mut all: Vec<(u32, u32)> = ours.iter().chain(&theirs).map(|it| it.0).collect();
     all.sort_unstable();
     all.dedup();
-    let found = |lanes: &[((u32, u32), u32)], key: (u32, u32)| {
-        lanes.iter().find(|it| it.0 == key).map(|it| it.1)
-    };
+    let found =
+        |lanes: &[((u32, u32), u32)], key: (u32, u32)| lanes.iter().find(|it| it.0 == key).map(|it| it.1);
     let first = |key: (u32, u32)| {
         let mut calls = Relevant::new(one, found(&ours, key));
         let mut others = Relevant::new(other, found(&theirs, key));
@@ -79,7 +78,8 @@ impl Iterator for Relevant<'_> {
 /// Whether two calls have the same function, place and arguments, and took as many messages.
 fn is_same(one: &Run, a: Place, other: &Run, b: Place) -> bool {
     let (ours, theirs) = (one.shape(a), other.shape(b));
-    let took = |run: &Run, place: Place| run.messages.taken_range(place.lane, place.call..place.call + 1).len();
+    let took =
+        |run: &Run, place: Place| run.messages.taken_range(place.lane, place.call..place.call + 1).len();
     one.name(a) == other.name(b)
         && (ours.role, ours.marks & FAILED) == (theirs.role, theirs.marks & FAILED)
         && ours.first == theirs.first
@@ -93,7 +93,11 @@ fn is_same(one: &Run, a: Place, other: &Run, b: Place) -> bool {
 /// Places that were not looked up, or of programs that were built anew, do not count as different.
 fn is_same_site(one: &Run, a: Place, other: &Run, b: Place) -> bool {
     let (ours, theirs) = (one.site(a), other.site(b));
-    ours == theirs || !ours.contains(".") || !theirs.contains(".") || !ours.contains(':') || !theirs.contains(':')
+    ours == theirs
+        || !ours.contains(".")
+        || !theirs.contains(".")
+        || !ours.contains(':')
+        || !theirs.contains(':')
 }
 
 /// What differs in two calls, in words: `tag 5, not 6`.

@@ -86,7 +86,8 @@ mod tests {
         assert_eq!(Function::of("MPI_Exscan").needs, Needs::Before);
         assert_eq!(Function::of("MPI_Ineighbor_alltoall").needs, Needs::Nobody);
         assert_eq!(Function::of("MPI_Allreduce_init").needs, Needs::Nobody);
-        for name in ["MPI_Isend", "MPI_Issend", "MPI_Irecv", "MPI_Ibarrier", "MPI_Comm_idup", "MPI_Startall"] {
+        for name in ["MPI_Isend", "MPI_Issend", "MPI_Irecv", "MPI_Ibarrier", "MPI_Comm_idup", "MPI_Startall"]
+        {
             assert!(Function::of(name).only_starts, "{name}");
         }
         for name in ["MPI_Init", "MPI_Intercomm_merge", "MPI_Recv", "MPI_Iprobe", "MPI_Is_thread_main"] {

@@ -15,6 +15,7 @@ pub mod collectives;
 pub mod difference;
 pub mod functions;
 pub mod graph;
+mod http;
 pub mod messages;
 pub mod path;
 pub mod run;

@@ -6,10 +6,11 @@
 //! stand in the printed address only.
 
 use crate::answers::{Answers, Question};
+use crate::http::{self, Request, Response};
 use std::io::{self, Read};
-use std::net::{Ipv4Addr, SocketAddr};
-use std::sync::atomic::{AtomicBool, Ordering};
-use tiny_http::{Header, Method, Request, Response, Server};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 const SCRIPT: &str = include_str!("../../../../web/dist/debug.js");
 const STYLE: &str = include_str!("../../../../web/dist/debug.css");
@@ -21,14 +22,28 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; c
 /// The header that questions have the token in.
 const TOKEN_HEADER: &str = "X-Evenkeel-Token";
 
-/// Requests that are answered at once: a browser asks several things.
-const THREADS: usize = 4;
+/// Connections at a time. A browser opens six, and some in advance.
+const MOST_CONNECTIONS: usize = 64;
 
 /// Listens on loopback.
 pub struct DebugServer {
-    server: Server,
+    listener: TcpListener,
+    door: Door,
+}
+
+/// Who is let in.
+#[derive(Clone, Debug)]
+struct Door {
     address: SocketAddr,
     token: String,
+}
+
+/// What connections share.
+struct Served {
+    door: Door,
+    answers: Answers,
+    connections: AtomicUsize,
+    is_over: AtomicBool,
 }
 
 /// Why a request is refused: a status of HTTP, and a sentence.
@@ -37,82 +52,63 @@ type Refusal = (u16, &'static str);
 impl DebugServer {
     /// Listens at this port; 0: at any that is free.
     pub fn listen(port: u16) -> io::Result<DebugServer> {
-        let server = Server::http((Ipv4Addr::LOCALHOST, port)).map_err(io::Error::other)?;
-        let address = server.server_addr().to_ip();
-        let address = address.ok_or_else(|| io::Error::other("it has no address"))?;
-        Ok(DebugServer { server, address, token: token()? })
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))?;
+        let address = listener.local_addr()?;
+        Ok(DebugServer { listener, door: Door { address, token: token()? } })
     }
 
     /// The address to open, with the token.
     pub fn address(&self) -> String {
-        format!("http://{}/?token={}", self.address, self.token)
+        format!("http://{}/?token={}", self.door.address, self.door.token)
     }
 
-    /// Answers until the page says that it is enough.
-    pub fn serve(&self, answers: Answers) {
-        let is_over = AtomicBool::new(false);
-        let work = || {
-            while !is_over.load(Ordering::Relaxed) {
-                // An error is one of a connection, and concerns no other one.
-                match self.server.recv() {
-                    Ok(request) => self.respond(request, &answers, &is_over),
-                    Err(_) => continue,
-                }
+    /// Answers until the page says that it is enough. Each connection has a thread and one request: one that
+    /// says nothing, as browsers open in advance, holds up no other.
+    pub fn serve(self, answers: Answers) {
+        let (connections, is_over) = (AtomicUsize::new(0), AtomicBool::new(false));
+        let served = Arc::new(Served { door: self.door, answers, connections, is_over });
+        for stream in self.listener.incoming() {
+            if served.is_over.load(Ordering::Relaxed) {
+                return;
             }
-        };
-        std::thread::scope(|scope| {
-            for _ in 0..THREADS {
-                scope.spawn(work);
+            // An error is one of a connection, and concerns no other one.
+            let Ok(stream) = stream else { continue };
+            if served.connections.fetch_add(1, Ordering::Relaxed) >= MOST_CONNECTIONS {
+                served.connections.fetch_sub(1, Ordering::Relaxed);
+                continue;
             }
-        });
-    }
-
-    fn respond(&self, request: Request, answers: &Answers, is_over: &AtomicBool) {
-        let wants = Wants::of(&request);
-        let (status, kind, body) = match self.checked(&wants) {
-            Err((status, why)) => (status, "text/plain; charset=utf-8", format!("{why}\n")),
-            Ok(()) => self.content(&wants, answers),
-        };
-        let ends = status == 200 && wants.path == "/end";
-        let mut response = Response::from_string(body).with_status_code(status);
-        for (name, value) in headers(kind) {
-            response.add_header(Header::from_bytes(name, value).expect("constants that are headers"));
+            let connection = Arc::clone(&served);
+            let work = move || {
+                connection.respond(stream);
+                connection.connections.fetch_sub(1, Ordering::Relaxed);
+            };
+            if std::thread::Builder::new().spawn(work).is_err() {
+                served.connections.fetch_sub(1, Ordering::Relaxed);
+            }
         }
+    }
+}
+
+impl Served {
+    fn respond(&self, mut stream: TcpStream) {
+        let Ok(request) = http::read(&mut stream) else { return };
+        let wants = request.map(|request| Wants::of(&request));
+        let (status, kind, body) = match wants.as_ref().map(|wants| self.door.checked(wants)) {
+            None => (400, "text/plain; charset=utf-8", "This is no request of HTTP/1.1.\n".into()),
+            Some(Err((status, why))) => (status, "text/plain; charset=utf-8", format!("{why}\n")),
+            Some(Ok(())) => self.content(wants.as_ref().expect("it was checked")),
+        };
+        let ends = status == 200 && wants.is_some_and(|wants| wants.path == "/end");
         // A client that has gone away needs no answer.
-        let _ = request.respond(response);
+        let _ = http::write(&mut stream, &Response { status, headers: &headers(kind), body: &body });
         if ends {
-            is_over.store(true, Ordering::Relaxed);
-            // One is woken up at a time.
-            (0..THREADS).for_each(|_| self.server.unblock());
+            self.is_over.store(true, Ordering::Relaxed);
+            // The listener looks when somebody comes.
+            let _ = TcpStream::connect(self.door.address);
         }
     }
 
-    /// Whether a request may be answered.
-    fn checked(&self, wants: &Wants) -> Result<(), Refusal> {
-        let port = self.address.port();
-        let is_ours = |host: &str| ["127.0.0.1", "localhost"].iter().any(|name| host == format!("{name}:{port}"));
-        if !wants.hosts.iter().all(|host| is_ours(host)) || wants.hosts.len() != 1 {
-            return Err((403, "This server answers to its own address only."));
-        }
-        let is_origin = |origin: &String| origin.strip_prefix("http://").is_some_and(is_ours);
-        if !wants.origins.iter().all(is_origin) {
-            return Err((403, "This server answers its own page only."));
-        }
-        // The address itself may be opened from anywhere, but what the page needs only by the page.
-        let is_own = |site: &String| site == "same-origin" || site == "none" || wants.path == "/";
-        if !wants.sites.iter().all(is_own) {
-            return Err((403, "This server answers its own page only."));
-        }
-        if !is_equal(wants.token.as_bytes(), self.token.as_bytes()) {
-            return Err((403, "The token is missing or wrong: open the address that `evenkeel debug` has printed."));
-        }
-        if !wants.is_allowed_method {
-            return Err((405, "Only GET is answered."));
-        }
-        Ok(())
-    }
-
-    fn content(&self, wants: &Wants, answers: &Answers) -> (u16, &'static str, String) {
+    fn content(&self, wants: &Wants) -> (u16, &'static str, String) {
         match wants.path.as_str() {
             "/" => (200, "text/html; charset=utf-8", self.page()),
             "/debug.js" => (200, "text/javascript; charset=utf-8", SCRIPT.into()),
@@ -122,7 +118,7 @@ impl DebugServer {
                 None => (404, "text/plain; charset=utf-8", "There is no such page.\n".into()),
                 Some(path) => {
                     let question = Question::of(&format!("{path}?{}", wants.query));
-                    match answers.answer(&question) {
+                    match self.answers.answer(&question) {
                         Ok(value) => (200, "application/json", value.to_string()),
                         Err(wrong) => (400, "text/plain; charset=utf-8", format!("{wrong}\n")),
                     }
@@ -140,8 +136,39 @@ impl DebugServer {
              <link rel=\"stylesheet\" href=\"/debug.css?token={0}\">\n</head>\n<body>\n\
              <noscript>This page needs its script. `evenkeel debug --text` gives the same answers.</noscript>\n\
              <div id=\"debug\"></div>\n<script src=\"/debug.js?token={0}\"></script>\n</body>\n</html>\n",
-            self.token
+            self.door.token
         )
+    }
+}
+
+impl Door {
+    /// Whether a request may be answered.
+    fn checked(&self, wants: &Wants) -> Result<(), Refusal> {
+        let port = self.address.port();
+        let is_ours =
+            |host: &str| ["127.0.0.1", "localhost"].iter().any(|name| host == format!("{name}:{port}"));
+        if !wants.hosts.iter().all(|host| is_ours(host)) || wants.hosts.len() != 1 {
+            return Err((403, "This server answers to its own address only."));
+        }
+        let is_origin = |origin: &String| origin.strip_prefix("http://").is_some_and(is_ours);
+        if !wants.origins.iter().all(is_origin) {
+            return Err((403, "This server answers its own page only."));
+        }
+        // The address itself may be opened from anywhere, but what the page needs only by the page.
+        let is_own = |site: &String| site == "same-origin" || site == "none" || wants.path == "/";
+        if !wants.sites.iter().all(is_own) {
+            return Err((403, "This server answers its own page only."));
+        }
+        if !is_equal(wants.token.as_bytes(), self.token.as_bytes()) {
+            return Err((
+                403,
+                "The token is missing or wrong: open the address that `evenkeel debug` has printed.",
+            ));
+        }
+        if !wants.is_allowed_method {
+            return Err((405, "Only GET is answered."));
+        }
+        Ok(())
     }
 }
 
@@ -171,27 +198,21 @@ struct Wants {
 
 impl Wants {
     fn of(request: &Request) -> Wants {
-        let all = |name: &'static str| -> Vec<String> {
-            let named = request.headers().iter().filter(|header| header.field.equiv(name));
-            named.map(|header| header.value.to_string()).collect()
-        };
-        let (path, query) = request.url().split_once('?').unwrap_or((request.url(), ""));
-        let needs_post = path == "/end";
-        let is_allowed_method =
-            if needs_post { *request.method() == Method::Post } else { *request.method() == Method::Get };
+        let (path, query) = request.target.split_once('?').unwrap_or((&request.target, ""));
+        let method = if path == "/end" { "POST" } else { "GET" };
         // Questions have their token in a header, which no form and no link of another page can set.
         let is_asset = matches!(path, "/" | "/debug.js" | "/debug.css");
-        let token = match all(TOKEN_HEADER).pop() {
-            None if is_asset => Question::of(request.url()).text("token").to_string(),
+        let token = match request.all(TOKEN_HEADER).pop() {
+            None if is_asset => Question::of(&request.target).text("token").to_string(),
             token => token.unwrap_or_default(),
         };
         Wants {
             path: path.into(),
             query: query.into(),
-            is_allowed_method,
-            hosts: all("Host"),
-            origins: all("Origin"),
-            sites: all("Sec-Fetch-Site"),
+            is_allowed_method: request.method == method,
+            hosts: request.all("Host"),
+            origins: request.all("Origin"),
+            sites: request.all("Sec-Fetch-Site"),
             token,
         }
     }

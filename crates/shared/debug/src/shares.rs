@@ -44,7 +44,8 @@ impl LaneShares {
         shares.sums.reserve_exact((lane.calls() / BLOCK + 1) * width);
         for block in 0..=lane.calls() / BLOCK {
             shares.sums.extend_from_slice(&sums);
-            let before = waits.by_lane[number as usize].partition_point(|wait| (wait.call as usize) < block * BLOCK);
+            let before =
+                waits.by_lane[number as usize].partition_point(|wait| (wait.call as usize) < block * BLOCK);
             shares.waits_before.push(before as u32);
             let calls = block * BLOCK..lane.calls().min((block + 1) * BLOCK);
             shares.add(run, waits, number, calls, i64::MAX, &mut sums);
@@ -84,7 +85,8 @@ impl LaneShares {
         sums: &mut Vec<i64>,
     ) -> usize {
         let calls = gallop(&run.lanes[number as usize].begin, known, |&begin| begin < at);
-        let block = calls / BLOCK;
+        // The last of them may still be under way: it is not taken from the sums.
+        let block = calls.saturating_sub(1) / BLOCK;
         let width = self.width();
         sums.clear();
         sums.extend_from_slice(&self.sums[block * width..(block + 1) * width]);

@@ -48,9 +48,10 @@ pub fn supersteps(run: &Run, waits: &Waits) -> Vec<Superstep> {
     let ranks = run.processes.len();
     let mut cuts: Vec<(i64, Instance)> = Vec::new();
     for comm in 0..run.collectives.by_comm.len() as u32 {
-        let is_world = run.communicators.get(comm as usize).is_some_and(|it| {
-            it.remote.is_empty() && it.members.len() == ranks
-        });
+        let is_world = run
+            .communicators
+            .get(comm as usize)
+            .is_some_and(|it| it.remote.is_empty() && it.members.len() == ranks);
         if is_world && run.collectives.by_comm[comm as usize].len() == ranks {
             cuts.extend((0..run.collectives.count(comm)).filter_map(|nth| cut(run, Instance { comm, nth })));
         }

@@ -173,7 +173,8 @@ pub fn comparison(one: &Run, other: &Run, width: usize) -> String {
         page.paragraph("All ranks made the same calls in both runs.");
     }
     for difference in all {
-        let thread = if difference.thread > 0 { format!(", thread {}", difference.thread) } else { String::new() };
+        let thread =
+            if difference.thread > 0 { format!(", thread {}", difference.thread) } else { String::new() };
         let same = count(difference.same);
         let said = match (difference.one, difference.other) {
             (Some(a), Some(b)) => {

@@ -63,7 +63,9 @@ impl Waits {
     /// Finds all waits; `O(calls + messages)`, and a logarithm for those that are inferred.
     pub fn of(run: &Run) -> Waits {
         let last = LastMembers::of(run);
-        Waits { by_lane: (0..run.lanes.len()).map(|lane| LaneWaits::new(run, lane as u32).find(&last)).collect() }
+        Waits {
+            by_lane: (0..run.lanes.len()).map(|lane| LaneWaits::new(run, lane as u32).find(&last)).collect(),
+        }
     }
 
     /// The wait of a call.
@@ -156,7 +158,8 @@ impl LaneWaits<'_> {
         self.collectives(last);
         let mut waits = Vec::with_capacity(self.best.iter().flatten().count());
         for (call, candidate) in self.best.iter().enumerate() {
-            let (begin, end) = (self.run.begin(self.place(call as u32)), self.run.end(self.place(call as u32)));
+            let (begin, end) =
+                (self.run.begin(self.place(call as u32)), self.run.end(self.place(call as u32)));
             if let Some(found) = candidate.filter(|found| found.at > begin) {
                 let Candidate { at, cause, reason, is_inferred } = found;
                 let waited = u32::try_from(at.min(end) - begin).unwrap_or(u32::MAX);
@@ -219,7 +222,7 @@ impl LaneWaits<'_> {
             if at <= begin || function.is_buffered {
                 continue;
             }
-            if at <= run.end(message.sent) && !function.only_starts {
+            if at < run.end(message.sent) && !function.only_starts {
                 self.offer(message.sent.call, posted, Reason::LateReceiver, false);
             } else if function.only_starts {
                 self.infer(message.sent.call, posted, Reason::LateReceiver);
@@ -261,7 +264,9 @@ impl LaneWaits<'_> {
             Needs::Nobody => None,
             Needs::All => last.get(instance),
             Needs::AllAtRoot => last.get(instance).filter(|_| root == Some(rank)),
-            Needs::Root => run.collectives.calls(instance).find(|(rank, _)| Some(*rank) == root).map(|it| it.1),
+            Needs::Root => {
+                run.collectives.calls(instance).find(|(rank, _)| Some(*rank) == root).map(|it| it.1)
+            }
             Needs::Before => self.latest(instance, i64::MAX, |member| member <= rank),
         };
         let Some(mut late) = late else { return };

@@ -9,7 +9,7 @@ use evenkeel_debug::run::Place;
 use evenkeel_debug::why::why;
 use simulator::{Outcome, Program};
 
-const PROGRAMS: u64 = 400;
+const PROGRAMS: u64 = 200;
 
 fn analysis(program: &Program, outcome: &Outcome) -> Analysis {
     Analysis::of(build::run(&program.times(outcome)))
@@ -39,7 +39,7 @@ fn every_wait_is_as_long_as_in_the_simulation_and_for_the_right_call() {
             }
         }
     }
-    assert!(waits > 5000, "{waits} waits");
+    assert!(waits > 2500, "{waits} waits");
 }
 
 #[test]
@@ -55,7 +55,10 @@ fn the_critical_path_is_as_long_as_the_run_and_has_no_waiting() {
             assert_eq!(segment.from, at, "program {seed}: a gap");
             at = segment.to;
             if let Doing::Call(call) = segment.doing {
-                assert!(segment.from >= outcome.ready[segment.lane as usize][call as usize], "program {seed}");
+                assert!(
+                    segment.from >= outcome.ready[segment.lane as usize][call as usize],
+                    "program {seed}"
+                );
             }
         }
     }
@@ -103,11 +106,14 @@ fn a_chain_covers_the_wait_and_its_culprit_decides_when_the_wait_ends() {
             let Some(culprit) = why.culprit else { continue };
             let longer = lengthened(&program, &culprit.segment, 1000).run();
             let (rank, call) = (place.lane as usize, place.call as usize);
-            assert!(longer.ready[rank][call] >= outcome.ready[rank][call] + 1000, "program {seed}, {place:?}");
+            assert!(
+                longer.ready[rank][call] >= outcome.ready[rank][call] + 1000,
+                "program {seed}, {place:?}"
+            );
             chains += usize::from(why.links.len() > 1);
         }
     }
-    assert!(chains > 100, "{chains} chains of several links");
+    assert!(chains > 50, "{chains} chains of several links");
 }
 
 #[test]

@@ -26,7 +26,8 @@ pub(super) fn open(address: &str) -> Option<OpenedPage> {
     );
     file.write_all(page.as_bytes()).ok()?;
     let quiet = || Stdio::null();
-    let opener = Command::new("xdg-open").arg(file.path()).stdin(quiet()).stdout(quiet()).stderr(quiet()).spawn();
+    let opener =
+        Command::new("xdg-open").arg(file.path()).stdin(quiet()).stdout(quiet()).stderr(quiet()).spawn();
     let mut opener = opener.ok()?;
     // Whether it succeeds does not matter: the address is printed, too.
     std::thread::spawn(move || opener.wait());

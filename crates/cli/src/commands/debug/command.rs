@@ -31,14 +31,15 @@ pub fn debug(arguments: &DebugArguments) -> Result<String, CommandError> {
     }
     let trace = arguments.trace.display().to_string();
     let analysis = Analysis::of(run);
-    let other = other.map(|run| (arguments.other.as_ref().unwrap_or(&arguments.trace).display().to_string(), run));
+    let other =
+        other.map(|run| (arguments.other.as_ref().unwrap_or(&arguments.trace).display().to_string(), run));
     serve(arguments, Answers::new(trace, analysis, other, findings))
 }
 
 fn serve(arguments: &DebugArguments, answers: Answers) -> Result<String, CommandError> {
     let port = arguments.port.unwrap_or(0);
-    let server = DebugServer::listen(port)
-        .map_err(|cause| DebugError::Listen { port, cause: cause.to_string() })?;
+    let server =
+        DebugServer::listen(port).map_err(|cause| DebugError::Listen { port, cause: cause.to_string() })?;
     let address = server.address();
     standard_output::print(|out| writeln!(out, "{address}"))?;
     eprintln!("evenkeel: the page is served on this machine, until you end it there or press Ctrl-C.");

@@ -8,7 +8,9 @@ use crate::path::{Doing, Segment};
 use crate::run::{Place, Run};
 use crate::sentences;
 use crate::why;
-use evenkeel_trace::times::shape::{ANY, ANY_SOURCE, ANY_TAG, Envelope, FAILED, NO_TAG, PROC_NULL, ROOT, Role};
+use evenkeel_trace::times::shape::{
+    ANY, ANY_SOURCE, ANY_TAG, Envelope, FAILED, NO_TAG, PROC_NULL, ROOT, Role,
+};
 use serde_json::{Value, json};
 
 /// More messages or members of one call are only counted.
@@ -33,8 +35,12 @@ pub(super) fn call(analysis: &Analysis, question: &Question) -> Result<Value, Wr
     let shape = run.shape(place);
     let mut facts: Vec<(String, String)> = Vec::new();
     if let Some(comm) = shape.comm {
-        let ranks = run.communicators[comm as usize].members.len() + run.communicators[comm as usize].remote.len();
-        facts.push(("communicator".into(), format!("{} ({ranks} ranks)", run.communicators[comm as usize].name)));
+        let ranks =
+            run.communicators[comm as usize].members.len() + run.communicators[comm as usize].remote.len();
+        facts.push((
+            "communicator".into(),
+            format!("{} ({ranks} ranks)", run.communicators[comm as usize].name),
+        ));
     }
     envelope(run, &mut facts, shape.comm, shape.role, &shape.first, "");
     if let Some(second) = shape.second.filter(|_| shape.role != Role::Collective) {
@@ -58,7 +64,9 @@ pub(super) fn call(analysis: &Analysis, question: &Question) -> Result<Value, Wr
     let taken = messages.taken(place.lane, only.clone());
     let sent: Vec<&Message> = messages.sent(place.lane, only).collect();
     let listed = |all: &mut dyn Iterator<Item = &Message>, other: fn(&Message) -> Place| -> Vec<Value> {
-        all.take(MOST_LISTED).map(|it| json!({"bytes": it.length(), "other": reference(run, other(it))})).collect()
+        all.take(MOST_LISTED)
+            .map(|it| json!({"bytes": it.length(), "other": reference(run, other(it))}))
+            .collect()
     };
     Ok(json!({
         "lane": place.lane, "call": place.call, "begin": run.begin(place), "end": run.end(place),
@@ -106,7 +114,10 @@ fn envelope(
 fn collective(analysis: &Analysis, place: Place) -> Option<Value> {
     let run = &analysis.run;
     let function = run.function(place);
-    let comm = run.shape(place).comm.or((function.needs == Needs::All && run.name(place) == "MPI_Finalize").then_some(0))?;
+    let comm = run
+        .shape(place)
+        .comm
+        .or((function.needs == Needs::All && run.name(place) == "MPI_Finalize").then_some(0))?;
     let instance = run.collectives.instance(comm, run.rank(place.lane), place)?;
     let mut members: Vec<Place> = run.collectives.calls(instance).map(|it| it.1).collect();
     let count = members.len();

@@ -119,7 +119,8 @@ pub(super) fn next(analysis: &Analysis, question: &Question) -> Result<Value, Wr
         }
         "wait" => {
             let rank = question.index("rank")? as usize;
-            let longest = analysis.waits.longest(run, i64::MIN, i64::MAX, rank.saturating_add(1).min(100_000));
+            let longest =
+                analysis.waits.longest(run, i64::MIN, i64::MAX, rank.saturating_add(1).min(100_000));
             Ok(json!(longest.get(rank).map(|it| reference(run, it.1))))
         }
         _ => Err(Wrong::NoSuchQuestion),
@@ -127,7 +128,13 @@ pub(super) fn next(analysis: &Analysis, question: &Question) -> Result<Value, Wr
 }
 
 /// The first call after a moment, or the last one before it, whose function has this in its name.
-fn find(analysis: &Analysis, name: &str, lanes: std::ops::Range<u32>, at: i64, is_back: bool) -> Option<Place> {
+fn find(
+    analysis: &Analysis,
+    name: &str,
+    lanes: std::ops::Range<u32>,
+    at: i64,
+    is_back: bool,
+) -> Option<Place> {
     let run = &analysis.run;
     let wanted: Vec<bool> = run.functions.iter().map(|it| it.to_ascii_lowercase().contains(name)).collect();
     let is_wanted = |place: &Place| wanted[run.shape(*place).function as usize];

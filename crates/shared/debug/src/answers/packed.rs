@@ -6,7 +6,8 @@ const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 pub(super) fn base64(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
     for three in bytes.chunks(3) {
-        let all = three.iter().fold(0_u32, |all, &byte| all << 8 | u32::from(byte)) << (8 * (3 - three.len()));
+        let all =
+            three.iter().fold(0_u32, |all, &byte| all << 8 | u32::from(byte)) << (8 * (3 - three.len()));
         for digit in 0..4 {
             let is_there = digit <= three.len();
             text.push(if is_there { DIGITS[(all >> (18 - 6 * digit) & 63) as usize] as char } else { '=' });

@@ -43,7 +43,10 @@ impl Question {
     pub(super) fn number(&self, name: &'static str) -> Result<i64, Wrong> {
         // No time is outside: so differences cannot overflow.
         let most = 1 << 61;
-        self.text(name).parse().map(|number: i64| number.clamp(-most, most)).map_err(|_| Wrong::NoNumber(name))
+        self.text(name)
+            .parse()
+            .map(|number: i64| number.clamp(-most, most))
+            .map_err(|_| Wrong::NoNumber(name))
     }
 
     /// The number of a lane, a call, a site.

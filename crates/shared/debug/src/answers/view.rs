@@ -187,7 +187,8 @@ impl View<'_> {
         if count > MOST_BANDS {
             return json!({"count": count});
         }
-        let instances = ranges.into_iter().flat_map(|(comm, range)| range.map(move |nth| Instance { comm, nth }));
+        let instances =
+            ranges.into_iter().flat_map(|(comm, range)| range.map(move |nth| Instance { comm, nth }));
         let bands: Vec<Value> = instances.map(|instance| self.band(instance)).collect();
         json!({"count": count, "bands": bands})
     }
@@ -195,8 +196,9 @@ impl View<'_> {
     fn band(&self, instance: Instance) -> Value {
         let run = &self.analysis.run;
         let calls = run.collectives.calls(instance).filter(|(_, place)| self.lanes.contains(&place.lane));
-        let parts: Vec<Value> =
-            calls.map(|(_, place)| json!([place.lane, place.call, run.begin(place), run.end(place)])).collect();
+        let parts: Vec<Value> = calls
+            .map(|(_, place)| json!([place.lane, place.call, run.begin(place), run.end(place)]))
+            .collect();
         json!({"comm": instance.comm, "nth": instance.nth + 1, "parts": parts})
     }
 }

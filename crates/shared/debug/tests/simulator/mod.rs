@@ -18,13 +18,33 @@ pub type At = (usize, usize);
 pub enum Action {
     /// Starts MPI, alone.
     Init,
-    Send { to: usize, tag: i32, recv: At, is_rendezvous: bool },
-    Recv { from: usize, tag: i32, send: At },
-    Isend { to: usize, tag: i32, post: At },
+    Send {
+        to: usize,
+        tag: i32,
+        recv: At,
+        is_rendezvous: bool,
+    },
+    Recv {
+        from: usize,
+        tag: i32,
+        send: At,
+    },
+    Isend {
+        to: usize,
+        tag: i32,
+        post: At,
+    },
     Irecv,
     /// Completes these: sends of the posted receives, and (source, tag, send, which of the posted receives).
-    Waitall { sends: Vec<At>, receives: Vec<(usize, i32, At, u64)> },
-    Collective { name: &'static str, root: Option<usize>, nth: usize },
+    Waitall {
+        sends: Vec<At>,
+        receives: Vec<(usize, i32, At, u64)>,
+    },
+    Collective {
+        name: &'static str,
+        root: Option<usize>,
+        nth: usize,
+    },
 }
 
 #[derive(Clone, Debug)]
@@ -57,12 +77,12 @@ impl Outcome {
     }
 }
 
-const COLLECTIVES: [&str; 7] =
-    ["Barrier", "Allreduce", "Bcast", "Reduce", "Scan", "Alltoall", "Gather"];
+const COLLECTIVES: [&str; 7] = ["Barrier", "Allreduce", "Bcast", "Reduce", "Scan", "Alltoall", "Gather"];
 
 impl Program {
     pub fn new(ranks: usize) -> Program {
-        let mut program = Program { ranks: vec![Vec::new(); ranks], collectives: Vec::new(), posted: vec![0; ranks] };
+        let mut program =
+            Program { ranks: vec![Vec::new(); ranks], collectives: Vec::new(), posted: vec![0; ranks] };
         for rank in 0..ranks {
             program.push(rank, 5, 10, Action::Init);
         }
@@ -106,7 +126,12 @@ impl Program {
         }
     }
 
-    pub fn collective(&mut self, name: &'static str, root: Option<usize>, mut times: impl FnMut() -> (i64, i64)) {
+    pub fn collective(
+        &mut self,
+        name: &'static str,
+        root: Option<usize>,
+        mut times: impl FnMut() -> (i64, i64),
+    ) {
         let nth = self.collectives.len();
         let ranks = 0..self.ranks.len();
         let calls = ranks.map(|rank| {
@@ -183,10 +208,13 @@ impl Program {
     fn ready(&self, all: &Outcome, at: At) -> Option<i64> {
         let begin = |(rank, number): At| Some(all.begin[rank][number]).filter(|&begin| begin >= 0);
         let own = begin(at)?;
-        let latest = |needed: Vec<At>| needed.into_iter().try_fold(own, |latest, it| Some(latest.max(begin(it)?)));
+        let latest =
+            |needed: Vec<At>| needed.into_iter().try_fold(own, |latest, it| Some(latest.max(begin(it)?)));
         match &self.ranks[at.0][at.1].action {
             Action::Init | Action::Isend { .. } | Action::Irecv => Some(own),
-            Action::Send { recv, is_rendezvous, .. } => latest(if *is_rendezvous { vec![*recv] } else { vec![] }),
+            Action::Send { recv, is_rendezvous, .. } => {
+                latest(if *is_rendezvous { vec![*recv] } else { vec![] })
+            }
             Action::Recv { send, .. } => latest(vec![*send]),
             Action::Waitall { sends, receives } => {
                 latest(sends.iter().copied().chain(receives.iter().map(|it| it.2)).collect())
@@ -217,7 +245,8 @@ impl Program {
             host_name: "simulated".into(),
             ..Start::default()
         };
-        let live = Live { calls: self.ranks[rank].len() as u64, ending: Ending::Finalized, ..Live::default() };
+        let live =
+            Live { calls: self.ranks[rank].len() as u64, ending: Ending::Finalized, ..Live::default() };
         let world = Comm { members: (0..ranks as i32).collect(), ..Comm::default() };
         let mut times = Times { start, live, comms: vec![world], ..Times::default() };
         times.sites.push(Site { module: None, offset: 0 });
