@@ -87,8 +87,17 @@ def says(browser, *words):
 
 
 def picture(browser):
-    """What is drawn: a number for all pixels."""
-    return browser.pixels(browser.one(".picture"))[1]
+    """What is drawn, when nothing changes any more: a number for all pixels."""
+    seen = []
+
+    def is_still():
+        script = "requestAnimationFrame(() => requestAnimationFrame(arguments[0]))"
+        browser.driver.execute_async_script(script)
+        seen.append((views(browser), browser.pixels(browser.one(".picture"))[1]))
+        return len(seen) > 2 and seen[-1] == seen[-2] == seen[-3]
+
+    assert until(is_still), "the picture changes all the time"
+    return seen[-1][1]
 
 
 def test_keys_alone_lead_from_the_longest_wait_to_the_line_of_the_late_rank(page):

@@ -1,14 +1,14 @@
 //! How much time a lane was inside which function up to a moment.
 //!
-//! Of each 32 calls the sums of all before them are kept. So the share of each function in any interval is the
-//! difference of two sums, exact at every zoom, and takes two searches and 64 calls at most.
+//! Of each 16 calls the sums of all before them are kept. So the share of each function in any interval is the
+//! difference of two sums, exact at every zoom, and takes two searches and 32 calls at most.
 
 use crate::run::Run;
 use crate::search::gallop;
 use crate::waits::Waits;
 use std::ops::Range;
 
-const BLOCK: usize = 32;
+const BLOCK: usize = 16;
 
 /// The sums of a lane.
 #[derive(Clone, Debug, Default)]

@@ -16,7 +16,7 @@ const MOST_WAITS: usize = 200;
 const MOST_ROWS: usize = 200;
 const MOST_SEGMENTS: usize = 4000;
 const MOST_EDGES: usize = 4096;
-const MOST_STEPS: usize = 2000;
+const MOST_STEPS: usize = 400;
 
 /// The longest waits of an interval.
 pub(super) fn waits(analysis: &Analysis, question: &Question) -> Result<Value, Wrong> {
