@@ -1,5 +1,5 @@
-"""The page of `evenkeel debug` in a browser: the late rank of a program is found, and its line, by keys alone;
-zoom, pan, dark and light; the console says nothing, and strangers are refused."""
+"""The page of `evenkeel debug` in a browser: the late rank of a program is found, and its line, by keys;
+zoom, pan, dark and light; the console says nothing, and requests without token are refused."""
 
 import subprocess
 import urllib.error
@@ -16,11 +16,12 @@ from processes import HUNG_S, until
 RANKS = 4
 ROUNDS = 5
 LATE_MS = 20
+LATE_SEND = "MPI_Send(&value, 1, MPI_DOUBLE, 1, 7, MPI_COMM_WORLD);"
 # Where rank 2 is late: the line of its send.
 LATE_LINE = 1 + next(
     number
     for number, line in enumerate((PROGRAMS / "late_rank.c").read_text().splitlines())
-    if "MPI_COMM_WORLD" in line and "MPI_Send(&value, 1, MPI_DOUBLE, 1," in line
+    if LATE_SEND in line
 )
 
 
@@ -110,7 +111,7 @@ def test_keys_alone_lead_from_the_longest_wait_to_the_line_of_the_late_rank(page
         pressed(page, "n")
     says(page, "MPI_Send\n", f"late_sender late_rank.c:{LATE_LINE}", "rank 2 on ")
     here = page.run("return document.querySelector('.source .here')?.textContent ?? ''")
-    assert here.split() == [str(LATE_LINE), *"MPI_Send(&value, 1, MPI_DOUBLE, 1, 7, MPI_COMM_WORLD);".split()]
+    assert here.split() == [str(LATE_LINE), *LATE_SEND.split()]
     said = page.run("return document.querySelector('.spoken').textContent")
     assert said.startswith("rank 2, call ") and "MPI_Send" in said, "screen readers are told"
     page.press(Keys.ENTER)
@@ -168,8 +169,11 @@ def test_supersteps_the_path_the_graph_and_differences_are_shown(browser, trace)
         pressed(browser, "s", "S")
         browser.press("0")
         expected = {
-            "waits": "which was late with", "path": f"before MPI_Send at late_sender late_rank.c:{LATE_LINE}",
-            "steps": "imbalance", "graph": "the receiver waited", "calls": "Calls of rank",
+            "waits": "which was late with",
+            "path": f"before MPI_Send at late_sender late_rank.c:{LATE_LINE}",
+            "steps": "imbalance",
+            "graph": "the receiver waited",
+            "calls": "Calls of rank",
         }
         for name, words in expected.items():
             browser.one(f"#tab-{name}").click()
@@ -215,7 +219,7 @@ def test_help_and_the_end(browser, trace):
         assert browser.said() == []
 
 
-def test_strangers_are_refused(browser, trace):
+def test_requests_without_token_and_from_other_pages_are_refused(browser, trace):
     with Served(trace) as served:
         base = served.address.split("?")[0]
         for path in ("", "debug.js", "api/run", "api/source?site=0", "?token=0"):
@@ -224,7 +228,9 @@ def test_strangers_are_refused(browser, trace):
             assert refused.value.code == 403
         # A page from elsewhere, open in the same browser, which even knows the token.
         browser.open("data:text/html,<title>elsewhere</title>")
-        script = "const done = arguments[2]; fetch(arguments[0], {headers: {'X-Evenkeel-Token': arguments[1]}})"
+        script = (
+            "const done = arguments[2]; fetch(arguments[0], {headers: {'X-Evenkeel-Token': arguments[1]}})"
+        )
         script += ".then((r) => done(`answered ${r.status}`), () => done('refused'))"
         token = served.address.split("=")[1]
         assert browser.driver.execute_async_script(script, base + "api/run", token) == "refused"

@@ -1,7 +1,7 @@
 /* A rank that is late, and others that wait for it, one behind the other.
  *
- *   late_rank ROUNDS MS    in each round rank 2 computes for so long before it sends to rank 1, which sends on to
- *                          rank 0; then all meet in a reduction. */
+ *   late_rank ROUNDS MS    in each round rank 2 computes for so long before it sends to rank 1, which
+ *                          sends on to rank 0; then all meet in a reduction. */
 #include <mpi.h>
 #include <stdlib.h>
 #include <time.h>

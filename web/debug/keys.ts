@@ -4,7 +4,7 @@ export const KEYS: readonly [keys: string, about: string][] = [
   ["← →", "the call before, the next one, of this rank"],
   ["↑ ↓", "the rank above, below"],
   ["Enter", "on to the call's details, and to the links of its chain (Tab)"],
-  ["N", "on to the next call of the chain: who was waited for"],
+  ["N", "on to the next call of the chain: which was waited for"],
   ["+ −", "zoom in, zoom out"],
   ["Shift ← →", "pan"],
   ["F", "fit the selected call"],

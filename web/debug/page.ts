@@ -67,7 +67,7 @@ export class Page {
     return h(
       "header",
       { class: "top" },
-      h("div", { class: "name" }, h("h1", {}, "Who waited for whom"), h("p", { class: "faint" }, h("b", {}, run.trace), ` · ${facts.join(" · ")}`)),
+      h("div", { class: "name" }, h("h1", {}, "Which rank waited for which"), h("p", { class: "faint" }, h("b", {}, run.trace), ` · ${facts.join(" · ")}`)),
       h(
         "div",
         { class: "tools" },
@@ -306,7 +306,7 @@ export class Page {
     else await this.selectNext(lane, at, false);
   }
 
-  /** On to whom the selected call waited for. */
+  /** On to the rank that the selected call waited for. */
   private nextLink(): void {
     const links = this.scene.why?.links;
     const first = links?.[0];

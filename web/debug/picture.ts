@@ -105,7 +105,7 @@ function drawAxis(context: CanvasRenderingContext2D, scene: Scene, colours: Pale
   }
 }
 
-/** Supersteps: a strip whose colour says how unevenly ranks worked. */
+/** Supersteps: a strip whose colour says how different the work of the ranks was. */
 function drawSteps(context: CanvasRenderingContext2D, scene: Scene, colours: Palette): void {
   context.font = font(11);
   context.textAlign = "center";

@@ -5,7 +5,7 @@ export interface Interval {
   to: number;
 }
 
-/** Nobody looks at less than this, ns. */
+/** Less than this is not worth looking at, ns. */
 const SHORTEST = 50;
 
 /** The interval, moved and cut so that it lies in the run. */

@@ -48,7 +48,7 @@ Examples:
   evenkeel metrics                            numbers about your jobs for Prometheus
   evenkeel run --trace t -n 16 -- ./app && evenkeel replay t     the same run again, exactly
   evenkeel run --trace t --trace-level times -n 16 -- ./app && evenkeel export t     each MPI call, over time
-  evenkeel debug t                            who waited for whom in a recorded run, and why: a page
+  evenkeel debug t                            which rank waited for which in a recorded run, and why: a page
   evenkeel run -n 8 --timeout 10m -- ./test   a job that hangs says why, and is ended
   evenkeel noise                              measure how this machine disturbs programs
   evenkeel simulate dissemination             simulate collectives on machines that you do not have

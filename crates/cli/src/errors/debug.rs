@@ -7,8 +7,8 @@ use thiserror::Error;
 pub enum DebugError {
     /// The port cannot be listened at.
     #[error(
-        "cannot serve the page at 127.0.0.1:{port}: {cause}. Leave --port out for a port that is free, or use \
-         --text for answers without a page."
+        "cannot serve the page at 127.0.0.1:{port}: {cause}. Leave --port out for a port that is free, \
+         or use --text for answers without a page."
     )]
     Listen {
         /// The port.

@@ -7,12 +7,12 @@ pub enum Needs {
     All,
     /// That of the root.
     Root,
-    /// The root needs all, the others nobody.
+    /// The root needs all, the others no one.
     AllAtRoot,
     /// That of the members before it, in the order of ranks.
     Before,
-    /// Nobody's, as far as the trace tells.
-    Nobody,
+    /// No rank's, as far as the trace tells.
+    NoRank,
 }
 
 /// What is known of a function by its name.
@@ -42,7 +42,7 @@ impl Function {
         let nonblocking = nonblocking(base);
         let is_persistent = base.ends_with("_init");
         Function {
-            needs: if is_persistent { Needs::Nobody } else { needs(nonblocking.unwrap_or(base)) },
+            needs: if is_persistent { Needs::NoRank } else { needs(nonblocking.unwrap_or(base)) },
             only_starts: nonblocking.is_some() || is_persistent || matches!(base, "Start" | "Startall"),
             is_wait: base.starts_with("Wait"),
             waits_for_any: matches!(base, "Waitany" | "Waitsome"),
@@ -53,12 +53,12 @@ impl Function {
     }
 }
 
-/// The blocking relative of a nonblocking function, in lower case: `Ibarrier` is `barrier` that only starts.
+/// The blocking relative of a nonblocking function, if it is one: `Ibarrier` is `barrier` that only starts.
 fn nonblocking(base: &str) -> Option<&str> {
     if matches!(base, "Comm_idup" | "Comm_idup_with_info") {
         return Some("Comm_dup");
     }
-    // Init, Intercomm_create, Info_…, Is_thread_main are words that begin with this letter.
+    // Init, Intercomm_create, Info_…, Is_thread_main are words that begin with an I.
     let words = ["Init", "Inter", "Info", "Is_", "Iprobe", "Improbe"];
     base.strip_prefix('I').filter(|_| !words.iter().any(|word| base.starts_with(word)))
 }
@@ -69,7 +69,7 @@ fn needs(base: &str) -> Needs {
         "bcast" | "scatter" | "scatterv" => Needs::Root,
         "reduce" | "gather" | "gatherv" => Needs::AllAtRoot,
         "scan" | "exscan" => Needs::Before,
-        _ if lower.starts_with("neighbor_") => Needs::Nobody,
+        _ if lower.starts_with("neighbor_") => Needs::NoRank,
         _ => Needs::All,
     }
 }
@@ -84,8 +84,8 @@ mod tests {
         assert_eq!(Function::of("MPI_Ibcast").needs, Needs::Root);
         assert_eq!(Function::of("MPI_Gatherv_c").needs, Needs::AllAtRoot);
         assert_eq!(Function::of("MPI_Exscan").needs, Needs::Before);
-        assert_eq!(Function::of("MPI_Ineighbor_alltoall").needs, Needs::Nobody);
-        assert_eq!(Function::of("MPI_Allreduce_init").needs, Needs::Nobody);
+        assert_eq!(Function::of("MPI_Ineighbor_alltoall").needs, Needs::NoRank);
+        assert_eq!(Function::of("MPI_Allreduce_init").needs, Needs::NoRank);
         for name in ["MPI_Isend", "MPI_Issend", "MPI_Irecv", "MPI_Ibarrier", "MPI_Comm_idup", "MPI_Startall"]
         {
             assert!(Function::of(name).only_starts, "{name}");

@@ -1,4 +1,4 @@
-//! Who sends to whom, and who waits for whom.
+//! Which ranks send to which, and which wait for which.
 
 use crate::run::{Place, Run};
 use crate::waits::Waits;

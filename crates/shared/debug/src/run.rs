@@ -15,7 +15,8 @@ pub struct Place {
     pub call: u32,
 }
 
-/// The calls of a thread of a rank, one after the other. A rank whose main thread alone calls MPI is one lane.
+/// The calls of a thread of a rank, one after the other. A rank whose main thread alone calls MPI is one
+/// lane.
 #[derive(Clone, Debug, Default)]
 pub struct Lane {
     /// The rank in `MPI_COMM_WORLD`.

@@ -19,7 +19,7 @@ pub fn call(run: &Run, place: Place) -> String {
     if site.is_empty() { name } else { format!("{name} at {}", plain(site, 200)) }
 }
 
-/// A call that waited, for whom, and why.
+/// A call that waited, for which rank, and why.
 pub fn link(run: &Run, link: &Link) -> String {
     let (waiting, cause) = (run.lane_name(link.waiting.lane), run.lane_name(link.cause.lane));
     let late = match link.reason {

@@ -1,4 +1,4 @@
-//! Serves the page and its answers on this machine, to whoever has the address that was printed.
+//! Serves the page and its answers on this machine, to those who have the address that was printed.
 //!
 //! A web server on loopback can be reached by every user of the machine, and by every page that a user has
 //! open in a browser. So each request must name this server as its host (a name that was rebound to this
@@ -47,7 +47,7 @@ struct Served {
 }
 
 /// Why a request is refused: a status of HTTP, and a sentence.
-type Refusal = (u16, &'static str);
+type RequestError = (u16, &'static str);
 
 impl DebugServer {
     /// Listens at this port; 0: at any that is free.
@@ -134,7 +134,7 @@ impl Served {
              <meta name=\"color-scheme\" content=\"light dark\">\n<title>evenkeel debug</title>\n\
              <link rel=\"icon\" href=\"data:,\">\n\
              <link rel=\"stylesheet\" href=\"/debug.css?token={0}\">\n</head>\n<body>\n\
-             <noscript>This page needs its script. `evenkeel debug --text` gives the same answers.</noscript>\n\
+             <noscript>This page needs a script. `evenkeel debug --text` gives the same answers.</noscript>\n\
              <div id=\"debug\"></div>\n<script src=\"/debug.js?token={0}\"></script>\n</body>\n</html>\n",
             self.door.token
         )
@@ -143,7 +143,7 @@ impl Served {
 
 impl Door {
     /// Whether a request may be answered.
-    fn checked(&self, wants: &Wants) -> Result<(), Refusal> {
+    fn checked(&self, wants: &Wants) -> Result<(), RequestError> {
         let port = self.address.port();
         let is_ours =
             |host: &str| ["127.0.0.1", "localhost"].iter().any(|name| host == format!("{name}:{port}"));
@@ -162,7 +162,7 @@ impl Door {
         if !is_equal(wants.token.as_bytes(), self.token.as_bytes()) {
             return Err((
                 403,
-                "The token is missing or wrong: open the address that `evenkeel debug` has printed.",
+                "The token is missing or wrong: open the address that `evenkeel debug` prints.",
             ));
         }
         if !wants.is_allowed_method {

@@ -1,7 +1,7 @@
 //! How much time a lane was inside which function up to a moment.
 //!
-//! Of each 16 calls the sums of all before them are kept. So the share of each function in any interval is the
-//! difference of two sums, exact at every zoom, and takes two searches and 32 calls at most.
+//! Of each 16 calls the sums of all before them are kept. So the share of each function in any interval is
+//! the difference of two sums, exact at every zoom, and takes two searches and 32 calls at most.
 
 use crate::run::Run;
 use crate::search::gallop;
@@ -74,8 +74,8 @@ impl LaneShares {
         }
     }
 
-    /// Time in each function, and time waited, up to a moment. Returns how many calls began before it; `known`
-    /// is that number for an earlier moment, or 0.
+    /// Time in each function, and time waited, up to a moment. Returns how many calls began before it;
+    /// `known` is that number for an earlier moment, or 0.
     pub fn until(
         &self,
         run: &Run,

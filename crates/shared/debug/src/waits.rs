@@ -1,18 +1,19 @@
 //! Which calls waited, for which other call, and until when.
 //!
-//! * **Late sender**: a call that takes a message waits from its entry to the entry of the call that sends it.
+//! * **Late sender**: a call that takes a message waits from its entry to the entry of the call that sends
+//! it.
 //! * **Late receiver**: a blocking send that is still under way when its receive is posted waits from its
 //!   entry to the entry of the call that posts the receive.
 //! * **Wait at a collective**: from its entry to that of the last member whose entry it needs.
 //!
-//! A wait is never longer than its call. What a call takes beyond its wait is its own time: transfer, copying,
-//! the library. A call that waited for several others waited for the latest of them; `MPI_Waitany` and
-//! `MPI_Waitsome` for the earliest.
+//! A wait is never longer than its call. What a call takes beyond its wait is its own time: transfer,
+//! copying, the library. A call that waited for several others waited for the latest of them; `MPI_Waitany`
+//! and `MPI_Waitsome` for the earliest.
 //!
 //! The trace does not tell which requests of sends and of collectives an `MPI_Wait` has completed. If the
-//! receive of a message that its lane had sent without blocking was posted while it lasted, or the last member
-//! came to a collective that it had started, and nothing else that it waited for came later, it is said to have
-//! waited for that: these waits are *inferred*.
+//! receive of a message that its lane had sent without blocking was posted while it lasted, or the last
+//! member came to a collective that it had started, and nothing else that it waited for came later, it is
+//! said to have waited for that: these waits are *inferred*.
 
 use crate::collectives::Instance;
 use crate::functions::{Function, Needs};
@@ -261,7 +262,7 @@ impl LaneWaits<'_> {
         let root = run.world_rank(instance.comm, run.shape(place).first.peer);
         let rank = run.rank(self.lane);
         let late = match function.needs {
-            Needs::Nobody => None,
+            Needs::NoRank => None,
             Needs::All => last.get(instance),
             Needs::AllAtRoot => last.get(instance).filter(|_| root == Some(rank)),
             Needs::Root => {

@@ -37,11 +37,11 @@ pub struct Why {
     pub is_shortened: bool,
     /// What was done from the beginning to the end of the wait, in the order of time; as many as are kept.
     pub segments: Vec<Segment>,
-    /// The longest that one was outside MPI; within MPI, if nobody was outside.
+    /// The longest that one was outside MPI; within MPI, if no rank was outside.
     pub culprit: Option<Culprit>,
 }
 
-/// Chains are as long as the calls that were made during the wait. Nobody reads more.
+/// Chains are as long as the calls that were made during the wait. No one reads more.
 pub const MOST_LINKS: usize = 100;
 
 /// Follows the chain; empty if the call did not wait.

@@ -126,9 +126,9 @@ fn answers_forbid_everything_that_the_page_does_not_need() {
     it.end();
 }
 
-/// A connection that says nothing, and one that says nonsense, hold up nobody.
+/// A connection that says nothing, and one that says nonsense, hold up no others.
 #[test]
-fn broken_clients_hold_up_nobody() {
+fn broken_clients_hold_up_no_others() {
     let it = serve();
     let address = format!("127.0.0.1:{}", it.port);
     let silent: Vec<TcpStream> = (0..20).map(|_| TcpStream::connect(&address).unwrap()).collect();

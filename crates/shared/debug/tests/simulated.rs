@@ -1,4 +1,4 @@
-//! The analysis against a simulator that knows who waited for whom.
+//! The analysis against a simulator that knows which rank waited for which.
 
 mod simulator;
 

@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
-/// Show who waited for whom in a recorded run, and why, on a page or as a text
+/// Show which rank waited for which in a recorded run, and why, on a page or as a text
 ///
-/// The run must have been recorded with `evenkeel run --trace DIRECTORY --trace-level times`. The page is served on
-/// this machine only, at an address that contains a secret, until it is ended there or with Ctrl-C. It shows the
-/// calls of all ranks over time, why each wait took as long as it did, the critical path, supersteps, and which
-/// ranks exchange messages.
+/// The run must have been recorded with `evenkeel run --trace DIRECTORY --trace-level times`. The page is
+/// served on this machine only, at an address that contains a secret, until it is ended there or with Ctrl-C.
+/// It shows the calls of all ranks over time, why each wait took as long as it did, the critical path,
+/// supersteps, and which ranks exchange messages.
 ///
 /// With two traces it says at which call each rank differs first.
 #[derive(Debug, clap::Args)]

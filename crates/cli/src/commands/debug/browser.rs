@@ -7,8 +7,8 @@ use tempfile::NamedTempFile;
 
 /// A file that leads to the page; it is removed when this is dropped.
 ///
-/// The address has the secret of the page in it, and all users of a machine see the arguments of processes. So
-/// the browser is given a file that only this user can read.
+/// The address has the secret of the page in it, and all users of a machine see the arguments of processes.
+/// So the browser is given a file that only this user can read.
 pub(super) struct OpenedPage(#[allow(dead_code, reason = "it is kept, so that the file is")] NamedTempFile);
 
 /// Opens the page, if there is a screen and a program that knows the browser.
@@ -19,7 +19,7 @@ pub(super) fn open(address: &str) -> Option<OpenedPage> {
     }
     let folder = env::var_os("XDG_RUNTIME_DIR").map_or_else(env::temp_dir, Into::into);
     let mut file = tempfile::Builder::new().prefix("evenkeel-").suffix(".html").tempfile_in(folder).ok()?;
-    // The address consists of digits, letters and :/.?=, so it needs no escapes.
+    // The address has nothing but a-z, 0-9 and :/.?=, so it needs no escapes.
     let page = format!(
         "<!doctype html><meta charset=\"utf-8\"><meta name=\"referrer\" content=\"no-referrer\">\
          <meta http-equiv=\"refresh\" content=\"0; url={address}\"><title>evenkeel</title>\n"

@@ -1,4 +1,4 @@
-//! `evenkeel debug`: who waited for whom in a recorded run, and why.
+//! `evenkeel debug`: which rank waited for which in a recorded run, and why.
 
 mod arguments;
 mod browser;

@@ -38,7 +38,10 @@ pub(super) fn path(analysis: &Analysis, question: &Question) -> Result<Value, Wr
     let shown = rows.iter().take(MOST_ROWS).map(|row| {
         let text = path_row(run, row);
         let call = row.call.map(|call| reference(run, call));
-        json!({"rank": row.rank, "outside": row.is_outside, "text": text, "call": call, "ns": row.ns, "pieces": row.pieces})
+        json!({
+            "rank": row.rank, "outside": row.is_outside, "text": text, "call": call, "ns": row.ns,
+            "pieces": row.pieces,
+        })
     });
     let shown: Vec<Value> = shown.collect();
     let first = analysis.path.partition_point(|segment| segment.to <= from);
@@ -70,7 +73,7 @@ pub(super) fn supersteps(analysis: &Analysis, question: &Question) -> Result<Val
     Ok(json!({"count": last - first, "rows": rows}))
 }
 
-/// Who sends to whom in an interval: the pairs that waited longest and sent most.
+/// Which ranks send to which in an interval: the pairs that waited longest and sent most.
 pub(super) fn graph(analysis: &Analysis, question: &Question) -> Result<Value, Wrong> {
     let (from, to) = question.interval()?;
     let mut all: Vec<_> = edges(&analysis.run, &analysis.waits, from, to).into_iter().collect();
@@ -114,7 +117,8 @@ pub(super) fn next(analysis: &Analysis, question: &Question) -> Result<Value, Wr
             let found = found.filter(|&number| number < steps.len());
             Ok(json!(found.map(|number| {
                 let step = &steps[number];
-                json!({"number": number + 1, "from": step.from, "to": step.to, "last": reference(run, step.last)})
+                let last = reference(run, step.last);
+                json!({"number": number + 1, "from": step.from, "to": step.to, "last": last})
             })))
         }
         "wait" => {

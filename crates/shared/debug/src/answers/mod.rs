@@ -91,7 +91,8 @@ impl Answers {
         };
         let lanes: Vec<Value> = (0..run.lanes.len()).map(lane).collect();
         json!({
-            "trace": self.trace, "other": self.other.as_ref().map(|other| &other.0), "version": env!("CARGO_PKG_VERSION"),
+            "trace": self.trace, "other": self.other.as_ref().map(|other| &other.0),
+            "version": env!("CARGO_PKG_VERSION"),
             "length": run.length(), "calls": run.calls(), "messages": run.messages.all.len(),
             "ranks": run.processes.len(), "hosts": run.hosts, "lanes": lanes, "functions": run.functions,
             "supersteps": self.analysis.supersteps.len(), "findings": self.findings,

@@ -1,5 +1,5 @@
-//! What is drawn for an interval: the calls of a lane if they can be told apart, else how much of each pixel's
-//! time was in which function; messages and collectives likewise.
+//! What is drawn for an interval: the calls of a lane if they can be told apart, else how much of each
+//! pixel's time was in which function; messages and collectives likewise.
 
 use super::packed::base64;
 use super::question::{Question, Wrong};
@@ -85,8 +85,8 @@ impl View<'_> {
         json!({"lane": number, "calls": calls.map(call).collect::<Vec<_>>()})
     }
 
-    /// Three bytes a pixel: the function that took most of it, the share of the pixel that was inside MPI, and
-    /// the share that was waited.
+    /// Three bytes a pixel: the function that took most of it, the share of the pixel that was inside MPI,
+    /// and the share that was waited.
     fn shares(&self, number: u32) -> Vec<u8> {
         let Analysis { run, waits, shares, .. } = self.analysis;
         let shares = &shares[number as usize];

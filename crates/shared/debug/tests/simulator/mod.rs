@@ -1,4 +1,4 @@
-//! A simulator of MPI programs in virtual time, which knows who waited for whom.
+//! A simulator of MPI programs in virtual time, which knows which rank waited for which.
 //!
 //! Each call has work before it and a cost; it ends when everybody that it needs has entered the call that it
 //! needs, and its cost later. Programs are made event by event, each event at the end of all ranks that take
