@@ -57,7 +57,7 @@ fn remarks(run: &Run, page: &mut Page) {
     }
     if run.hosts > 1 {
         page.paragraph(&format!(
-            "The ranks were on {} hosts, whose clocks may differ: waits between them may be wrong by as much.",
+            "The ranks were on {} hosts, whose clocks may differ: waits between them may be wrong by that.",
             run.hosts
         ));
     }
