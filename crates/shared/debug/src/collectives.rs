@@ -3,7 +3,7 @@
 //! MPI wants the members of a communicator to call its collectives in the same order, so the n-th of one
 //! member is the n-th of all.
 
-use crate::run::Place;
+use crate::place::Place;
 
 /// A collective: its communicator, and the how many-th on it, from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -19,6 +19,7 @@ pub mod graph;
 mod http;
 pub mod messages;
 pub mod path;
+pub mod place;
 pub mod run;
 pub mod search;
 pub mod sentences;

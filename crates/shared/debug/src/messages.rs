@@ -1,6 +1,6 @@
 //! Which receive took which message, in 24 bytes each.
 
-use crate::run::Place;
+use crate::place::Place;
 use crate::search::gallop;
 pub use evenkeel_trace::times::messages::NO_BYTES;
 use std::ops::Range;

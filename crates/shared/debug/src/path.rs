@@ -103,6 +103,9 @@ pub fn critical_path(run: &Run, waits: &Waits) -> Vec<Segment> {
     path
 }
 
+/// What rows are told apart by: the rank, whether it was outside MPI, function and site of the call.
+type RowKey = (u32, bool, Option<(u32, u32)>);
+
 /// A row of the critical path's table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PathRow {
@@ -120,7 +123,7 @@ pub struct PathRow {
 
 /// What the path consists of in an interval, the longest first.
 pub fn table(run: &Run, path: &[Segment], from: i64, to: i64) -> Vec<PathRow> {
-    let mut rows: HashMap<(u32, bool, Option<(u32, u32)>), PathRow> = HashMap::new();
+    let mut rows: HashMap<RowKey, PathRow> = HashMap::new();
     let first = path.partition_point(|segment| segment.to <= from);
     for segment in path[first..].iter().take_while(|segment| segment.from < to) {
         let (is_outside, call) = match segment.doing {

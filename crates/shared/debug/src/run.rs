@@ -3,17 +3,9 @@
 use crate::collectives::Collectives;
 use crate::functions::Function;
 use crate::messages::Messages;
+pub use crate::place::Place;
 use evenkeel_trace::times::file::{Module, Site};
 use evenkeel_trace::times::shape::Shape;
-
-/// A call: which lane, and which of its calls.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Place {
-    /// The lane.
-    pub lane: u32,
-    /// Which of its calls.
-    pub call: u32,
-}
 
 /// The calls of a thread of a rank, one after the other. A rank whose main thread alone calls MPI is one
 /// lane.

@@ -1,7 +1,7 @@
 //! Which calls waited, for which other call, and until when.
 //!
 //! * **Late sender**: a call that takes a message waits from its entry to the entry of the call that sends
-//! it.
+//!   it.
 //! * **Late receiver**: a blocking send that is still under way when its receive is posted waits from its
 //!   entry to the entry of the call that posts the receive.
 //! * **Wait at a collective**: from its entry to that of the last member whose entry it needs.

@@ -92,7 +92,7 @@ fn strangers_are_refused_even_with_the_token() {
     refused(&[format!("Host: evil.example:{}", it.port), token.clone()]);
     refused(&["Host: 127.0.0.1".into(), token.clone()]);
     refused(&[host.clone(), host.clone(), token.clone()]);
-    refused(&[token.clone()]);
+    refused(std::slice::from_ref(&token));
     for origin in ["http://evil.example", "null", "https://127.0.0.1", "http://127.0.0.1:1"] {
         refused(&[host.clone(), token.clone(), format!("Origin: {origin}")]);
     }

@@ -301,7 +301,7 @@ fn questions_that_make_no_sense_are_refused() {
     for question in [
         format!("view?from=-{most}&to={most}&width={most}"),
         format!("waits?from={most}&to=-5"),
-        format!("view?from=5&to=5&width=0&first=9&last=3"),
+        "view?from=5&to=5&width=0&first=9&last=3".to_string(),
         format!("supersteps?from=-{most}&to={most}"),
         format!("next?what=wait&rank={}", u32::MAX),
         format!("next?what=call&name=%00&at={most}&back=1"),

@@ -184,16 +184,16 @@ impl Program {
         loop {
             let mut has_moved = false;
             for (rank, calls) in self.ranks.iter().enumerate() {
-                for number in 0..calls.len() {
+                for (number, call) in calls.iter().enumerate() {
                     if all.end[rank][number] >= 0 {
                         continue;
                     }
                     let before = if number == 0 { 0 } else { all.end[rank][number - 1] };
                     has_moved |= all.begin[rank][number] < 0;
-                    all.begin[rank][number] = before + calls[number].work;
+                    all.begin[rank][number] = before + call.work;
                     let Some(ready) = self.ready(&all, (rank, number)) else { break };
                     all.ready[rank][number] = ready;
-                    all.end[rank][number] = ready + calls[number].cost;
+                    all.end[rank][number] = ready + call.cost;
                     has_moved = true;
                 }
             }
