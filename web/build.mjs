@@ -1,4 +1,5 @@
-// Builds the script and style of the page into dist/. The report crate includes them from there.
+// Builds the scripts and styles of the pages into dist/: that of reports from src/, that of `evenkeel debug` from debug/.
+// The crates report and debug include them from there.
 //   node build.mjs           writes dist/
 //   node build.mjs --check   fails if dist/ was not built from the sources as they are
 //   node build.mjs --tests   bundles test/*.test.ts into build/
@@ -10,11 +11,11 @@ import { fileURLToPath } from "node:url";
 const here = dirname(fileURLToPath(import.meta.url));
 const path = (...parts) => join(here, ...parts);
 
-// FNV-1a over the sources, in the order of their names. The report crate's tests compute it too, so that they notice a
+// FNV-1a over the sources, in the order of their names. Tests of the crates compute it too, so that they notice a
 // stale dist/ without Node.js.
-function fingerprint() {
+function fingerprint(folder) {
   let hash = 0xcbf29ce484222325n;
-  const sources = readdirSync(path("src")).sort().map((name) => join("src", name));
+  const sources = readdirSync(path(folder)).sort().map((name) => join(folder, name));
   for (const name of [...sources, "package-lock.json"]) {
     for (const byte of readFileSync(path(name))) {
       hash = BigInt.asUintN(64, (hash ^ BigInt(byte)) * 0x100000001b3n);
@@ -43,9 +44,13 @@ async function outputs() {
   for (const bad of ["</script", "<!--"]) {
     if (js.toLowerCase().includes(bad)) throw new Error(`the script contains ${bad}, which would end it inside a page`);
   }
+  const debugScript = await build({ ...common, entryPoints: [path("debug", "main.ts")], format: "iife", absWorkingDir: here });
+  const debugStyle = await build({ ...common, entryPoints: [path("debug", "debug.css")], absWorkingDir: here });
   return {
-    "page.js": `/* made by build.mjs from sources ${fingerprint()}\n\n${notice()}\n*/\n${js}`,
+    "page.js": `/* made by build.mjs from sources ${fingerprint("src")}\n\n${notice()}\n*/\n${js}`,
     "page.css": style.outputFiles[0].text,
+    "debug.js": `/* made by build.mjs from sources ${fingerprint("debug")} */\n${debugScript.outputFiles[0].text}`,
+    "debug.css": debugStyle.outputFiles[0].text,
   };
 }
 

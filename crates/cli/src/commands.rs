@@ -6,6 +6,7 @@
 //! Commands must never use each other; what two of them need lies in a layer below.
 
 pub mod cluster;
+pub mod debug;
 pub mod doctor;
 pub mod env;
 pub mod export;
@@ -47,6 +48,7 @@ Examples:
   evenkeel metrics                            numbers about your jobs for Prometheus
   evenkeel run --trace t -n 16 -- ./app && evenkeel replay t     the same run again, exactly
   evenkeel run --trace t --trace-level times -n 16 -- ./app && evenkeel export t     each MPI call, over time
+  evenkeel debug t                            which rank waited for which in a recorded run, and why: a page
   evenkeel run -n 8 --timeout 10m -- ./test   a job that hangs says why, and is ended
   evenkeel noise                              measure how this machine disturbs programs
   evenkeel simulate dissemination             simulate collectives on machines that you do not have
@@ -86,6 +88,7 @@ pub enum Command {
     Doctor(doctor::DoctorArguments),
     Replay(replay::ReplayArguments),
     Export(export::ExportArguments),
+    Debug(debug::DebugArguments),
     Predict(predict::PredictArguments),
     Report(report::ReportArguments),
     Ps(ps::PsArguments),
@@ -147,6 +150,7 @@ pub fn execute(command: Command) -> Result<Outcome, CommandError> {
         Command::Doctor(arguments) => doctor::doctor(&arguments)?,
         Command::Replay(arguments) => replay::replay(&arguments)?,
         Command::Export(arguments) => export::export(&arguments)?.into(),
+        Command::Debug(arguments) => debug::debug(&arguments)?.into(),
         Command::Predict(arguments) => predict::predict(&arguments)?.into(),
         Command::Report(arguments) => report::report(&arguments)?.into(),
         Command::Ps(arguments) => ps::ps(&arguments).into(),

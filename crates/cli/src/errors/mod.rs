@@ -5,6 +5,7 @@
 //! use another module of this crate, print, or decide anything beyond the exit code.
 
 mod cluster;
+mod debug;
 mod file;
 mod injection;
 mod job;
@@ -21,6 +22,7 @@ mod terminal;
 mod tune;
 
 pub use cluster::ClusterError;
+pub use debug::DebugError;
 pub use file::FileError;
 pub use injection::{InjectionError, InjectionSyntaxError};
 pub use job::JobError;
@@ -73,6 +75,9 @@ pub enum CommandError {
     /// `evenkeel metrics`.
     #[error(transparent)]
     Metrics(#[from] MetricsError),
+    /// `evenkeel debug`.
+    #[error(transparent)]
+    Debug(#[from] DebugError),
     /// `evenkeel noise`, `evenkeel model measure`, `evenkeel tune`.
     #[error(transparent)]
     Measurement(#[from] MeasurementError),

@@ -3,6 +3,7 @@
 use crate::errors::FileError;
 use crate::output::place::Place;
 use evenkeel_trace::times::file::Times;
+use evenkeel_trace::times::format::Start;
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -32,30 +33,40 @@ fn times_files(folder: &Path) -> Result<Vec<(u32, PathBuf)>, FileError> {
 
 /// The times of all ranks of a run, by rank.
 pub fn times(folder: &Path) -> Result<Vec<Times>, FileError> {
+    let mut ranks = Vec::new();
+    each_times(folder, |times| ranks.push(times))?;
+    Ok(ranks)
+}
+
+/// The times of all ranks of a run, one after the other: those of a large run need not all be in memory.
+pub fn each_times(folder: &Path, mut each: impl FnMut(Times)) -> Result<(), FileError> {
     let files = times_files(folder)?;
     let unusable = |path: &Path, why: String| FileError::TimesNotUsable { path: path.to_path_buf(), why };
     if files.is_empty() {
         return Err(unusable(folder, "it has no times of MPI calls".into()));
     }
-    let mut ranks: Vec<Times> = Vec::new();
+    let mut first: Option<Start> = None;
+    let mut ranks = 0;
     for (rank, path) in &files {
         let bytes = fs::read(path).map_err(|e| unusable(path, e.to_string()))?;
         let times = Times::parse(&bytes).map_err(|e| unusable(path, e.to_string()))?;
-        let first = ranks.first().unwrap_or(&times);
-        if (times.start.run, times.start.ranks) != (first.start.run, first.start.ranks) {
+        let first = first.get_or_insert_with(|| times.start.clone());
+        if (times.start.run, times.start.ranks) != (first.run, first.ranks) {
             return Err(unusable(path, "it is of another run than that of the first rank".into()));
         }
-        if times.start.rank != *rank || *rank as usize != ranks.len() {
-            let why = format!("rank {} is missing", ranks.len());
+        if times.start.rank != *rank || *rank != ranks {
+            let why = format!("rank {ranks} is missing");
             return Err(unusable(folder, why));
         }
-        ranks.push(times);
+        ranks += 1;
+        each(times);
     }
-    let expected = ranks[0].start.ranks as usize;
-    if ranks.len() != expected {
-        return Err(unusable(folder, format!("it has times of {} ranks of {expected}", ranks.len())));
+    match first {
+        Some(first) if first.ranks != ranks => {
+            Err(unusable(folder, format!("it has times of {ranks} ranks of {}", first.ranks)))
+        }
+        _ => Ok(()),
     }
-    Ok(ranks)
 }
 
 /// All files of the trace in this folder, as far as it can be read.

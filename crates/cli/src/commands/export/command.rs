@@ -1,12 +1,12 @@
 //! Carries out `evenkeel export`.
 
 use super::arguments::{ExportArguments, ExportFormat};
-use super::call_sites::CallSites;
 use super::run_times::RunTimes;
 use super::{perfetto, summary};
 use crate::errors::{CommandError, FileError};
 use crate::launch::trace_folder;
 use crate::output::file;
+use crate::program::call_sites::CallSites;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use std::fs::File;

@@ -2,9 +2,8 @@
 
 use crate::errors::FileError;
 use crate::launch::trace_folder;
-use evenkeel_trace::times::clock::Clock;
+use evenkeel_trace::times::clock::{self, Clock};
 use evenkeel_trace::times::file::{Call, Times};
-use std::collections::BTreeMap;
 use std::path::Path;
 
 /// The files of a run.
@@ -29,16 +28,8 @@ impl RunTimes {
 
     fn of(ranks: Vec<Times>) -> RunTimes {
         let clocks: Vec<Clock> = ranks.iter().map(Times::clock).collect();
-        let mut hosts = BTreeMap::new();
-        for times in &ranks {
-            let start = &times.start;
-            let offset = start.realtime_ns.wrapping_sub(start.opened.ns) as i64;
-            hosts.entry(start.host).or_insert(offset);
-        }
-        let one_host = hosts.len() == 1;
-        let offset = |times: &Times| if one_host { 0 } else { hosts[&times.start.host] };
-        let offsets: Vec<i64> = ranks.iter().map(offset).collect();
-        let mut run = RunTimes { ranks, clocks, offsets, begins: 0, hosts: hosts.len() };
+        let (offsets, hosts) = clock::offsets(ranks.iter().map(|times| &times.start));
+        let mut run = RunTimes { ranks, clocks, offsets, begins: 0, hosts };
         let first = |rank: usize| run.ns(rank, run.ranks[rank].start.before_init.ticks);
         run.begins = (0..run.ranks.len()).map(first).min().unwrap_or(0);
         run

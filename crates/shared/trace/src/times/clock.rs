@@ -1,6 +1,20 @@
 //! From ticks to nanoseconds.
 
 use super::format::{Moment, Start, Ticks};
+use std::collections::BTreeMap;
+
+/// By rank: what is to be added to its clock, ns, and how many hosts there are. Ranks of one host share their
+/// clock; those of several hosts are compared by their clocks of the day.
+pub fn offsets<'a>(starts: impl Iterator<Item = &'a Start> + Clone) -> (Vec<i64>, usize) {
+    let mut hosts = BTreeMap::new();
+    for start in starts.clone() {
+        let offset = start.realtime_ns.wrapping_sub(start.opened.ns) as i64;
+        hosts.entry(start.host).or_insert(offset);
+    }
+    let one_host = hosts.len() == 1;
+    let offset = |start: &Start| if one_host { 0 } else { hosts[&start.host] };
+    (starts.map(offset).collect(), hosts.len())
+}
 
 /// What the ticks of a file mean.
 #[derive(Clone, Debug)]

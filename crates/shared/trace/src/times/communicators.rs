@@ -11,11 +11,15 @@ pub struct Communicators {
     numbers: Vec<Vec<u32>>,
     /// By number: what is shown.
     names: Vec<String>,
+    /// By both groups and which one of these it is.
+    known: HashMap<(Groups, u32), u32>,
 }
 
-/// Both groups, in an order that both sides agree on.
-fn groups(comm: &Comm) -> (&[i32], &[i32]) {
-    let (own, remote) = (comm.members.as_slice(), comm.remote.as_slice());
+/// The members of both groups, in an order that both sides agree on.
+type Groups = (Vec<i32>, Vec<i32>);
+
+fn groups(comm: &Comm) -> Groups {
+    let (own, remote) = (comm.members.clone(), comm.remote.clone());
     // The group that is not empty comes first: an intracommunicator has one.
     if remote.is_empty() || own <= remote { (own, remote) } else { (remote, own) }
 }
@@ -24,31 +28,41 @@ impl Communicators {
     /// Compares those of all ranks.
     pub fn new(ranks: &[Times]) -> Communicators {
         let mut all = Communicators::default();
-        let mut known: HashMap<(&[i32], &[i32], u32), u32> = HashMap::new();
-        for (place, times) in ranks.iter().enumerate() {
-            let mut made: HashMap<(&[i32], &[i32]), u32> = HashMap::new();
-            let mut numbers = Vec::new();
-            for (order, comm) in times.comms.iter().enumerate() {
-                let (one, other) = groups(comm);
-                let nth = made.entry((one, other)).or_default();
-                let next = all.names.len() as u32;
-                let number = *known.entry((one, other, *nth)).or_insert(next);
-                *nth += 1;
-                if number == next {
-                    all.names.push(shown(order, number, comm, place));
-                } else if !comm.name.is_empty() {
-                    all.names[number as usize].clone_from(&comm.name);
-                }
-                numbers.push(number);
-            }
-            all.numbers.push(numbers);
+        for times in ranks {
+            all.add(times);
         }
         all
+    }
+
+    /// Adds those of the next rank. Numbers that were given stay as they are.
+    pub fn add(&mut self, times: &Times) {
+        let place = self.numbers.len();
+        let mut made: HashMap<Groups, u32> = HashMap::new();
+        let mut numbers = Vec::new();
+        for (order, comm) in times.comms.iter().enumerate() {
+            let groups = groups(comm);
+            let nth = made.entry(groups.clone()).or_default();
+            let next = self.names.len() as u32;
+            let number = *self.known.entry((groups, *nth)).or_insert(next);
+            *nth += 1;
+            if number == next {
+                self.names.push(shown(order, number, comm, place));
+            } else if !comm.name.is_empty() {
+                self.names[number as usize].clone_from(&comm.name);
+            }
+            numbers.push(number);
+        }
+        self.numbers.push(numbers);
     }
 
     /// The number of a rank's communicator.
     pub fn number(&self, place: usize, comm: u32) -> u32 {
         self.numbers[place][comm as usize]
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.names.len()
     }
 
     /// What is shown for a number.

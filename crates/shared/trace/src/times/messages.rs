@@ -23,35 +23,78 @@ pub struct Place {
 pub struct Message {
     /// The call that has sent it, or has started to.
     pub sent: Place,
+    /// The call that has posted its receive: a blocking receive is both this and `taken`.
+    pub posted: Place,
     /// The call in which the receiver learned that it had come.
     pub taken: Place,
+    /// Its length, as its sender said, as far as this number goes; [`NO_BYTES`]: not known.
+    pub bytes: u32,
 }
+
+/// The length of a message is not known.
+pub const NO_BYTES: u32 = u32::MAX;
 
 /// Communicator, sender and receiver (world ranks), tag.
 type Class = (u32, i32, i32, i32);
 
+/// A receive that took a message.
+struct Taken {
+    /// Its place in the order of posting.
+    order: u32,
+    /// The calls that posted it and that took the message.
+    posted: u32,
+    taken: u32,
+}
+
 /// The messages of one class.
 #[derive(Default)]
 struct Queue {
-    sent: Vec<Place>,
-    /// With the order of posting.
-    taken: Vec<(u64, Place)>,
+    /// The call, and the bytes.
+    sent: Vec<(u32, u32)>,
+    taken: Vec<Taken>,
+}
+
+/// Pairs messages of ranks that are read one after the other, so that their calls need not all be in memory.
+#[derive(Default)]
+pub struct Matching {
+    queues: HashMap<Class, Queue>,
+}
+
+impl Matching {
+    /// Reads the calls of a rank. `communicators` must know those of this rank.
+    pub fn read(&mut self, rank: usize, times: &Times, communicators: &Communicators) {
+        let queues = &mut self.queues;
+        Reading { rank, times, communicators, queues, posted: Vec::new(), order: 0 }.read();
+    }
+
+    /// How many messages there are.
+    pub fn count(&self) -> usize {
+        self.queues.values().map(|queue| queue.sent.len().min(queue.taken.len())).sum()
+    }
+
+    /// Hands out all messages that were sent and taken, class by class.
+    pub fn pairs(self, mut each: impl FnMut(Message)) {
+        let mut classes: Vec<_> = self.queues.into_iter().collect();
+        classes.sort_by_key(|(class, _)| *class);
+        for ((_, from, to, _), mut queue) in classes {
+            queue.taken.sort_by_key(|receive| receive.order);
+            for (&(sent, bytes), receive) in queue.sent.iter().zip(&queue.taken) {
+                let at = |rank: i32, call: u32| Place { rank: rank as u32, call };
+                let (posted, taken) = (at(to, receive.posted), at(to, receive.taken));
+                each(Message { sent: at(from, sent), posted, taken, bytes });
+            }
+        }
+    }
 }
 
 /// All messages that were sent and taken, class by class. `ranks` are those of a whole run, in order.
 pub fn messages(ranks: &[Times], communicators: &Communicators) -> Vec<Message> {
-    let mut queues: HashMap<Class, Queue> = HashMap::new();
+    let mut matching = Matching::default();
     for (rank, times) in ranks.iter().enumerate() {
-        Reading { rank, times, communicators, queues: &mut queues, posted: Vec::new(), order: 0 }.read();
+        matching.read(rank, times, communicators);
     }
-    let mut classes: Vec<_> = queues.into_iter().collect();
-    classes.sort_by_key(|(class, _)| *class);
-    let mut messages = Vec::new();
-    for (_, mut queue) in classes {
-        queue.taken.sort_by_key(|(order, _)| *order);
-        let pairs = queue.sent.iter().zip(&queue.taken);
-        messages.extend(pairs.map(|(&sent, &(_, taken))| Message { sent, taken }));
-    }
+    let mut messages = Vec::with_capacity(matching.count());
+    matching.pairs(|message| messages.push(message));
     messages
 }
 
@@ -61,24 +104,24 @@ struct Reading<'a> {
     times: &'a Times,
     communicators: &'a Communicators,
     queues: &'a mut HashMap<Class, Queue>,
-    /// Of each posted receive: its communicator, and its place in the order of all receives.
-    posted: Vec<(Option<u32>, u64)>,
-    order: u64,
+    /// Of each posted receive: its communicator, its place in the order of all receives, and the call.
+    posted: Vec<(Option<u32>, u32, u32)>,
+    order: u32,
 }
 
 impl Reading<'_> {
     fn read(&mut self) {
         for (number, call) in self.times.calls.iter().enumerate() {
-            let place = Place { rank: self.rank as u32, call: number as u32 };
+            let place = number as u32;
             for remark in self.times.remarks_of(number) {
                 match remark {
                     Remark::Took(receive, message) => {
-                        if let Some(&(comm, order)) = self.posted.get(*receive as usize) {
-                            self.taken(comm, message, order, place);
+                        if let Some(&(comm, order, posted)) = self.posted.get(*receive as usize) {
+                            self.taken(comm, message, Taken { order, posted, taken: place });
                         }
                     }
                     Remark::StartedSend(comm, message) => self.sent(Some(*comm), message, place),
-                    Remark::Posted(comm, _) => self.post(Some(*comm)),
+                    Remark::Posted(comm, _) => self.post(Some(*comm), place),
                 }
             }
             let shape = self.times.shape(call);
@@ -91,17 +134,18 @@ impl Reading<'_> {
             match (shape.role, shape.received()) {
                 (Role::Receive | Role::SendReceive, Some(message)) => {
                     self.order += 1;
-                    self.taken(shape.comm, message, self.order, place);
+                    let receive = Taken { order: self.order, posted: place, taken: place };
+                    self.taken(shape.comm, message, receive);
                 }
-                (Role::Post | Role::SendPost, _) => self.post(shape.comm),
+                (Role::Post | Role::SendPost, _) => self.post(shape.comm, place),
                 _ => {}
             }
         }
     }
 
-    fn post(&mut self, comm: Option<u32>) {
+    fn post(&mut self, comm: Option<u32>, call: u32) {
         self.order += 1;
-        self.posted.push((comm, self.order));
+        self.posted.push((comm, self.order, call));
     }
 
     /// The world rank of a peer; `None` if there is none, or in another world.
@@ -121,15 +165,16 @@ impl Reading<'_> {
         Some(self.queues.entry(class).or_default())
     }
 
-    fn sent(&mut self, comm: Option<u32>, message: &Envelope, place: Place) {
+    fn sent(&mut self, comm: Option<u32>, message: &Envelope, call: u32) {
         if let Some(queue) = self.queue(comm, message, true) {
-            queue.sent.push(place);
+            let bytes = message.bytes.map_or(NO_BYTES, |bytes| bytes.min(u64::from(NO_BYTES - 1)) as u32);
+            queue.sent.push((call, bytes));
         }
     }
 
-    fn taken(&mut self, comm: Option<u32>, message: &Envelope, order: u64, place: Place) {
+    fn taken(&mut self, comm: Option<u32>, message: &Envelope, receive: Taken) {
         if let Some(queue) = self.queue(comm, message, false) {
-            queue.taken.push((order, place));
+            queue.taken.push(receive);
         }
     }
 }
