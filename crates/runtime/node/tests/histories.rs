@@ -345,7 +345,7 @@ fn faults(seed: u64) -> Vec<Fault> {
     let mut random = Random::new(seed);
     let mut time = || 200 + random.below(4000) as Millis;
     let n = CHILDREN.len();
-    let mut all = vec![Fault::None, Fault::Pause { at: time(), lasts: 3 * PATIENCE }];
+    let mut all = vec![Fault::None, Fault::Pause { at: 800 + time(), lasts: 3 * PATIENCE }];
     for node in 0..n {
         all.extend((0..70).step_by(3).map(|at_step| Fault::Death { node, at_step }));
         all.push(Fault::Stop { node, at: time(), lasts: PATIENCE - 1 });
