@@ -169,7 +169,8 @@ impl World {
                     self.is_cut[node] = true;
                 }
                 Event::Exit(node, code) => {
-                    if self.runs[node] && !self.is_ending[node] {
+                    // Processes that are being ended fail, too, while they still have time.
+                    if self.runs[node] {
                         self.failed_at.get_or_insert(self.now);
                         self.own_end(node, Some(code));
                     }
