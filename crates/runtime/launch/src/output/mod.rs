@@ -4,4 +4,4 @@ mod lines;
 mod sink;
 
 pub(crate) use lines::Lines;
-pub(crate) use sink::Sink;
+pub use sink::Sink;
