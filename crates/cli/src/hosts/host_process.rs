@@ -1,6 +1,6 @@
 //! A process on a host: its output, its errors, and its end.
 
-use super::remote_shell::RemoteShell;
+use evenkeel_node::RemoteShell;
 use crate::machine::worker::{self, WorkerOutput};
 use serde::Deserialize;
 use std::io::Read;

@@ -193,8 +193,9 @@ impl Launcher<'_> {
             if let Some(server) = &self.pmix {
                 variables.extend(server.variables(rank)?);
             }
-            let started =
-                processes::start(&self.job.program, &self.job.arguments, None, &variables, has_input);
+            let speaks_pmi = part.as_ref().is_none_or(|part| part.is_mpi);
+            let (program, arguments) = (&self.job.program, &self.job.arguments);
+            let started = processes::start(program, arguments, None, &variables, has_input, speaks_pmi);
             let started =
                 started.map_err(|why| JobError::Start { rank, program: self.job.program.clone(), why })?;
             let (name, label) = match &part {
@@ -513,7 +514,7 @@ impl Launcher<'_> {
             let program = found(command, directory);
             for _ in 0..command.processes {
                 let variables = variables(self.job, all.len() as u32, size, true);
-                match processes::start(&program, &command.arguments, directory, &variables, false) {
+                match processes::start(&program, &command.arguments, directory, &variables, false, true) {
                     Ok(started) => all.push(started),
                     Err(why) => {
                         debug!("cannot spawn {}: {why}", program.display());

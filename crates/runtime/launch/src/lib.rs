@@ -40,7 +40,7 @@ mod watched;
 pub use channel::Channel;
 pub use hosted::{HostLabel, Hosted, HostedJob, Order, Report};
 pub use job::{Job, JobError, OutputStyle, StandardInput};
-pub use output::Sink;
+pub use output::{Lines, Sink};
 pub use signals::{Received, Signals, die_of};
 pub use supervisor::run;
 pub use watched::{Watch, Watched, run_watched};

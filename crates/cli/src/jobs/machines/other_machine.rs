@@ -2,7 +2,7 @@
 
 use super::message::{Introduction, Request};
 use crate::hosts::host_process::{self, HostProcess, NotStarted};
-use crate::hosts::remote_shell::RemoteShell;
+use evenkeel_node::RemoteShell;
 use crate::machine::worker::{self, WorkerOutput};
 use serde::Deserialize;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};

@@ -1,7 +1,7 @@
 //! The remote shell that leads to the other machines of a job.
 
 use crate::errors::JobError;
-use crate::hosts::remote_shell::RemoteShell;
+use evenkeel_node::RemoteShell;
 use crate::jobs::discovery::Job;
 use crate::jobs::process;
 use evenkeel_options::REMOTE_SHELL;
