@@ -33,7 +33,7 @@ pub struct Ways {
 impl Ways {
     /// The remote shell for a job: what the user names, by option or variable; else what the launcher of the
     /// job was told to use; in an allocation of Slurm's srun; else ssh.
-    pub(super) fn shell(&self, job: Option<&Job>) -> Result<RemoteShell, JobError> {
+    pub fn shell(&self, job: Option<&Job>) -> Result<RemoteShell, JobError> {
         // Root runs nothing that another user's job names.
         let environment = |pid: u32| {
             let variables = process::environment(pid);
