@@ -47,10 +47,12 @@ pub(crate) struct Children {
 }
 
 impl Children {
-    /// Starts the nodes below one that is to reach `below`. `assignment` is that of this node.
+    /// Starts the nodes below one that is to reach `below`. `assignment` is that of this node;
+    /// `first_reads_input`: the first child's program is the one that reads standard input.
     pub(crate) fn start(
         below: &[Place],
         assignment: &Assignment,
+        first_reads_input: bool,
         identity: &str,
     ) -> std::io::Result<Children> {
         let news = Arc::new(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?);
@@ -64,7 +66,7 @@ impl Children {
             let number = all.len();
             let own = Assignment {
                 places,
-                reads_input: assignment.job.relays_input() || assignment.reads_input && number == 0,
+                reads_input: assignment.job.relays_input() || first_reads_input && number == 0,
                 ..assignment.clone()
             };
             let news = Arc::clone(&news);

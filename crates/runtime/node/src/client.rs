@@ -59,7 +59,7 @@ impl Client {
             name: name().map_err(system("a name for the job"))?,
             all_ranks: places.iter().map(|place| place.ranks).sum(),
             mapping: mapping(places),
-            reads_input: job.input == InputChoice::First,
+            reads_input: false,
             job,
             settings,
         };
@@ -69,7 +69,9 @@ impl Client {
             duplicate(rustix::stdio::stderr()).map_err(system("standard error"))?,
         ];
         let signals = Signals::catch().map_err(system("signals"))?;
-        let children = Children::start(places, &assignment, &identity).map_err(system("an eventfd"))?;
+        let first_reads = input_choice == InputChoice::First;
+        let children = Children::start(places, &assignment, first_reads, &identity)
+            .map_err(system("an eventfd"))?;
         let mut input = Input::new(children.len());
         if input_choice != InputChoice::All {
             let readers = usize::from(input_choice == InputChoice::First);

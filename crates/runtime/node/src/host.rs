@@ -160,7 +160,7 @@ impl Host {
         hosted: Hosted,
     ) -> Result<Host, String> {
         let begun = Instant::now();
-        let children = Children::start(&assignment.places[1..], &assignment, identity)
+        let children = Children::start(&assignment.places[1..], &assignment, false, identity)
             .map_err(|error| format!("cannot start further nodes: {error}."))?;
         let machine = Machine::host(children.hosts(), assignment.settings.patience_ms, 0);
         let processes = Processes::new(hosted, &assignment, children.len());
