@@ -45,6 +45,7 @@ struct Client {
     signals: Signals,
     signal: Option<i32>,
     begun: Instant,
+    hosts: usize,
     is_left: bool,
 }
 
@@ -90,6 +91,7 @@ impl Client {
             signals,
             signal: None,
             begun: Instant::now(),
+            hosts: places.len(),
             is_left: false,
         })
     }
@@ -123,7 +125,11 @@ impl Client {
             return Err(NodeError::Refused(refusals));
         }
         let Some(cause) = cause else { return Ok(Ended { code: 0, sentence: None, signal: None }) };
-        let end = if cause.is_only_noted { "" } else { " The job was ended on all hosts." };
+        let end = match self.hosts {
+            _ if cause.is_only_noted => "",
+            1 => " The job was ended.",
+            _ => " The job was ended on all hosts.",
+        };
         let sentence = Some(format!("{}{end}", cause.text)).filter(|text| !text.is_empty());
         Ok(Ended { code: cause.code, sentence, signal: None })
     }
