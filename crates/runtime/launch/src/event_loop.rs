@@ -2,6 +2,7 @@
 
 mod rank;
 mod shutdown;
+mod silence;
 
 use crate::channel::Channel;
 use crate::ending::Cause;
@@ -17,6 +18,7 @@ use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 use rustix::fs::Timespec;
 use rustix::process::{Pid, WaitStatus};
 use shutdown::{Shutdown, Step};
+use silence::Silence;
 use std::collections::HashSet;
 use std::env;
 use std::ffi::OsString;
@@ -86,6 +88,8 @@ struct Launcher<'a> {
     pmix: Option<pmix::Server>,
     /// Present if the job runs on several hosts: the node process, and this host's part.
     node: Option<(Channel, HostedJob)>,
+    /// Since when the node process has not been heard of, if there is one.
+    silence: Option<Silence>,
     /// By client number.
     ranks: Vec<Rank>,
     running: usize,
@@ -124,6 +128,7 @@ pub(crate) fn run_hosted(part: HostedJob, channel: Channel) -> Result<(), JobErr
     };
     let mut launcher = Launcher::new(&job, Server::new(part.name.clone()))?;
     watch(&launcher.epoll, channel.descriptor(), Source::Node)?;
+    launcher.silence = Some(Silence::new(Duration::from_millis(part.patience_ms), Instant::now()));
     launcher.node = Some((channel, part));
     match launcher.start_world() {
         Ok(()) => launcher.wait_for_ranks(),
@@ -165,6 +170,7 @@ impl Launcher<'_> {
             server,
             pmix: None,
             node: None,
+            silence: None,
             ranks: Vec::new(),
             running: 0,
             sinks,
@@ -236,7 +242,8 @@ impl Launcher<'_> {
         let mut events: Vec<Event> = Vec::with_capacity(64);
         while self.running > 0 {
             let prompt = self.ranks.iter().filter_map(Rank::prompt_at).min();
-            let until = [self.shutdown.next_at(), prompt].into_iter().flatten().min();
+            let look = self.silence.as_ref().map(Silence::next_look);
+            let until = [self.shutdown.next_at(), prompt, look].into_iter().flatten().min();
             let timeout = until.map(|at| to_timespec(at.saturating_duration_since(Instant::now())));
             events.clear();
             // An interrupted wait comes with a signal, which the next one finds.
@@ -245,6 +252,9 @@ impl Launcher<'_> {
                 self.handle(Source::from_number(event.data.u64()));
             }
             self.pass_prompts_on();
+            if self.silence.as_mut().is_some_and(|silence| silence.is_too_long(Instant::now())) {
+                self.kill();
+            }
             self.shut_down();
         }
     }
@@ -280,10 +290,13 @@ impl Launcher<'_> {
         let Some((channel, _)) = &mut self.node else { return };
         channel.flush();
         let orders = channel.receive::<Order>();
+        if let Some(silence) = self.silence.as_mut().filter(|_| !orders.is_empty()) {
+            silence.is_broken(Instant::now());
+        }
         let has_gone = channel.is_closed();
         for order in orders {
             match order {
-                Order::Run(_) => {}
+                Order::Run(_) | Order::Alive => {}
                 Order::Values(values) => {
                     self.server.release(values).into_iter().for_each(|action| self.act(action));
                 }

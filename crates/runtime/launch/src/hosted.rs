@@ -58,6 +58,8 @@ pub struct HostedJob {
     pub grace_ms: u64,
     /// See [`Job::keep_going`](crate::Job::keep_going).
     pub keep_going: bool,
+    /// How long the node process may be silent before the launcher kills what it has started, milliseconds.
+    pub patience_ms: u64,
 }
 
 /// What a node tells its launcher.
@@ -76,6 +78,8 @@ pub enum Order {
     },
     /// Kill all that has been started.
     Kill,
+    /// The node lives. It says so ten times within the patience.
+    Alive,
 }
 
 /// What a launcher tells its node.

@@ -190,6 +190,7 @@ impl Host {
             self.take_processes();
             // What has come is looked at before the time is, so that no node is lost that was heard of.
             self.tell(MachineInput::Tick);
+            self.processes.say_alive(Duration::from_millis(self.machine.interval()));
             self.pass_output_on();
             self.pass_input_on();
             self.sleep();

@@ -50,6 +50,8 @@ pub(super) struct Processes {
     runs: bool,
     has_reported_end: bool,
     is_end_taken: bool,
+    /// When the launcher was told last that this process lives.
+    said_alive: Instant,
 }
 
 impl Processes {
@@ -73,6 +75,7 @@ impl Processes {
             runs: false,
             has_reported_end: false,
             is_end_taken: false,
+            said_alive: Instant::now(),
         }
     }
 
@@ -95,6 +98,7 @@ impl Processes {
             reads_input: self.reads_input,
             grace_ms: job.grace_ms,
             keep_going: job.keep_going,
+            patience_ms: assignment.settings.patience_ms,
         }));
         self.runs = true;
         self.order(&order);
@@ -102,6 +106,14 @@ impl Processes {
 
     pub fn order(&mut self, order: &Order) {
         self.hosted.channel.send(order);
+    }
+
+    /// Tells the launcher that this process lives, at most once in an interval.
+    pub fn say_alive(&mut self, interval: Duration) {
+        if self.runs && !self.has_reported_end && self.said_alive.elapsed() >= interval {
+            self.said_alive = Instant::now();
+            self.order(&Order::Alive);
+        }
     }
 
     /// What has happened to them. `shells` are no processes of the job.
