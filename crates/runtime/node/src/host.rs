@@ -307,7 +307,7 @@ impl Host {
             if let Source::Child(child) = part.source {
                 self.children.send(child, &Frame::OutputTaken(part.stream, length as u32));
             }
-            if self.link.is_lost() {
+            if self.link.is_lost() || self.machine.is_cut_off() {
                 self.output.taken(part.stream, length);
             } else {
                 self.link.send(&Frame::Output(part.stream, part.bytes));

@@ -155,6 +155,8 @@ pub enum Rule {
     Forward,
     /// The first failure is the cause.
     FirstCause,
+    /// Who takes its parent for lost tells it so: the parent may live.
+    TellParent,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -263,6 +265,11 @@ impl Machine {
     /// Why the job has failed, if it has. Of the client only.
     pub fn cause(&self) -> Option<&Failure> {
         self.cause.as_ref()
+    }
+
+    /// Whether the parent is lost: nobody takes what goes to it.
+    pub fn is_cut_off(&self) -> bool {
+        self.is_cut_off
     }
 
     /// Why nothing was started; empty if all hosts were ready.
@@ -504,7 +511,16 @@ impl Machine {
         // The last sign of life may have come a whole interval before the silence began.
         let longest = self.patience + self.interval();
         let is_silent = |heard: Millis| now > heard + longest;
-        if self.has_parent && !self.is_paused && is_silent(self.parent_heard) {
+        if self.has_parent && !self.is_paused && !self.is_cut_off && is_silent(self.parent_heard) {
+            // It may live and hear this: then it must not take the job for a success.
+            let why = format!(
+                "a host has not heard of the one that started it for {} ms, and has ended the job. Check the \
+                 hosts and the network, or raise --node-patience.",
+                self.patience
+            );
+            if self.has(Rule::TellParent) {
+                actions.push(Action::ToParent(Up::Failed(lost(why))));
+            }
             self.lose_parent(actions);
         }
         for number in 0..self.children.len() {

@@ -288,7 +288,8 @@ impl World {
     }
 
     fn is_faulty_later(&self) -> bool {
-        matches!(self.fault, Fault::Death { .. } | Fault::Cut { .. } | Fault::Exit { .. } | Fault::Two { .. })
+        matches!(self.fault, Fault::Stop { lasts, .. } if lasts > PATIENCE)
+            || matches!(self.fault, Fault::Death { .. } | Fault::Cut { .. } | Fault::Exit { .. } | Fault::Two { .. })
     }
 
     /// What a job must never do; None: it has not.
@@ -316,6 +317,10 @@ impl World {
             }
         }
         match self.fault {
+            Fault::Stop { lasts, .. } if lasts > PATIENCE => {
+                let is_noticed = self.ran.contains(&true) && client.cause().is_some();
+                return (!is_noticed).then(|| "the client took a job that was ended for a success".into());
+            }
             Fault::None | Fault::Stop { .. } | Fault::Pause { .. } => {
                 if client.cause().is_some() || !client.refusals().is_empty() {
                     return Some(format!("a healthy job failed: {:?}", client.cause()));
@@ -357,6 +362,7 @@ fn faults(seed: u64) -> Vec<Fault> {
             all.push(Fault::Two { first: node, then: 1 + node % (n - 1), at: 300 + time() });
         }
     }
+    all.push(Fault::Stop { node: 0, at: 1000 + time(), lasts: 3 * PATIENCE });
     all
 }
 
@@ -384,6 +390,7 @@ fn without_a_rule_a_history_breaks_what_it_is_for() {
         (Rule::OwnStop, "a healthy job failed"),
         (Rule::Forward, "outlived"),
         (Rule::FirstCause, "failed first"),
+        (Rule::TellParent, "for a success"),
     ] {
         let (seed, fault, why) = history_that_breaks(Some(rule), 20).expect("the rule is for nothing");
         println!("{rule:?}: {why} (seed {seed}, {fault:?})");
