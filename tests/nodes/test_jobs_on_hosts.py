@@ -58,7 +58,7 @@ def begun(rig, *arguments, hosts=ALL, shell_words=("sh", "-c", ENDLESS), started
 
 
 def found(host, pattern):
-    return [pid for pid, words in host.processes().items() if re.search(pattern, words)]
+    return [pid for pid, words in host.processes().items() if re.search(pattern, words, re.DOTALL)]
 
 
 def parent(pid):
@@ -246,7 +246,7 @@ def test_nothing_secret_is_seen_on_the_network(clean):
         for host in clean.hosts:
             line = ["python3", "-c", RECORDS, "/tmp/recorded"]
             recorder = stack.enter_context(host.popen(line, stdout=subprocess.PIPE, text=True))
-            stack.callback(recorder.kill)
+            stack.callback(lambda host=host: signal_all(found(host, "^python3 -c .*AF_PACKET"), signal.SIGKILL))
             assert "RECORDS" in recorder.stdout.readline()
         script = 'cat; echo "$PLANTED-of-environment $0"'
         arguments = ["--stdin", "all", "--fanout", 2, "--", "sh", "-c", script, f"{SECRET}-of-arguments"]

@@ -68,12 +68,12 @@ pub fn places_of_ranks(list: &str, ranks: u32) -> Result<Vec<Place>, LaunchError
 
 fn placed(counts: impl Iterator<Item = (String, u32)>) -> Vec<Place> {
     let mut first_rank = 0;
-    let place = |(host, ranks)| {
-        let place = Place { host, ranks, first_rank };
+    let place = |(number, (host, ranks))| {
+        let place = Place { host, number, ranks, first_rank };
         first_rank += ranks;
         place
     };
-    counts.map(place).collect()
+    (0..).zip(counts).map(place).collect()
 }
 
 /// Settings from options that have been checked.

@@ -187,7 +187,7 @@ impl Launcher<'_> {
         }
         let part = self.node.as_ref().map(|(_, part)| part.clone());
         let clients = match &part {
-            Some(part) => self.server.add_part(part.ranks, part.all_ranks, part.mapping.clone()),
+            Some(part) => self.server.add_part(part.host_number, part.ranks, part.all_ranks, part.mapping.clone()),
             None => self.server.add_group(self.job.ranks, Vec::new()),
         };
         for (rank, client) in (0..self.job.ranks).zip(clients) {

@@ -32,6 +32,8 @@ pub struct HostedJob {
     pub name: String,
     /// This host, for people.
     pub host: String,
+    /// Its number among the hosts of the job.
+    pub host_number: u32,
     /// The program's file.
     pub program: OsString,
     /// Its arguments.

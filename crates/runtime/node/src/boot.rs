@@ -381,10 +381,12 @@ fn script(identity: &str, size: u64) -> String {
         format!("d=${{XDG_CACHE_HOME:-$HOME/.cache}}/evenkeel/{identity}"),
         "for f in \"$0\" \"$d/evenkeel\"".into(),
         "do if [ -x \"$f\" ] && { [ -O \"$f\" ] || [ \"$(stat -Lc %u \"$f\")\" = 0 ]; }".into(),
+        // A copy that was cut short is not run: it would crash.
+        format!("then if [ \"$f\" = \"$0\" ] || [ \"$(wc -c <\"$f\")\" -eq {size} ]"),
         format!("then \"$f\" {COMMAND} {identity} \"$1\" \"$2\""),
         // 2 says that an older program does not know the command, 126 and 127 that it cannot be run.
         format!("c=$?; case $c in {EXIT_OTHER_BUILD}|2|126|127) ;; *) exit $c ;; esac"),
-        "fi; done".into(),
+        "fi; fi; done".into(),
         "umask 077; t=".into(),
         "mkdir -p \"$d\" 2>/dev/null && [ -O \"$d\" ] && [ -w \"$d\" ] || { \
          d=$(mktemp -d /dev/shm/evenkeel.XXXXXX 2>/dev/null || mktemp -d) || exit 95; t=1; }"

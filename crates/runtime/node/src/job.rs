@@ -22,6 +22,8 @@ pub enum InputChoice {
 pub struct Place {
     /// Its name, as the user gave it.
     pub host: String,
+    /// Its number among the hosts of the job, from 0 on.
+    pub number: u32,
     /// How many processes run there.
     pub ranks: u32,
     /// The rank of the first one.
@@ -114,7 +116,7 @@ mod tests {
     #[test]
     fn hosts_with_as_many_ranks_are_one_block() {
         let places = |ranks: &[u32]| -> Vec<Place> {
-            ranks.iter().map(|ranks| Place { host: "h".into(), ranks: *ranks, first_rank: 0 }).collect()
+            ranks.iter().map(|ranks| Place { host: "h".into(), number: 0, ranks: *ranks, first_rank: 0 }).collect()
         };
         assert_eq!(mapping(&places(&[4, 4, 4])), "(vector,(0,3,4))");
         assert_eq!(mapping(&places(&[2, 1, 1])), "(vector,(0,1,2),(1,2,1))");

@@ -98,6 +98,8 @@ pub(crate) struct Server {
     groups: Vec<Group>,
     /// Published names and their ports.
     services: BTreeMap<String, String>,
+    /// The number of this host among those of the job.
+    host: u32,
 }
 
 /// The answer to a question about a key that no client has put.
@@ -107,7 +109,7 @@ impl Server {
     /// A job without clients. MPICH makes names of files from the job's, so it must be like no other one's;
     /// it may consist of a to z and digits.
     pub(crate) fn new(job: String) -> Server {
-        Server { job, members: Vec::new(), groups: Vec::new(), services: BTreeMap::new() }
+        Server { job, members: Vec::new(), groups: Vec::new(), services: BTreeMap::new(), host: 0 }
     }
 
     /// The job's name.
@@ -122,8 +124,10 @@ impl Server {
         self.add(size, format!("(vector,(0,1,{size}))"), values, None)
     }
 
-    /// Adds the `size` processes here of a group of `all`. `mapping` says which ones are on which host.
-    pub(crate) fn add_part(&mut self, size: u32, all: u32, mapping: String) -> Vec<Client> {
+    /// Adds the `size` processes on this host, which has a number, of a group of `all`. `mapping` says which
+    /// ones are on which host.
+    pub(crate) fn add_part(&mut self, host: u32, size: u32, all: u32, mapping: String) -> Vec<Client> {
+        self.host = host;
         self.add(size, mapping, Vec::new(), Some(Spread { all, fresh: Vec::new() }))
     }
 
@@ -326,7 +330,7 @@ impl Server {
         };
         let named = (0..self.groups.len().max(1)).flat_map(|group| {
             let world = hash(&self.name_of(group));
-            ["shm", "vci"].map(|kind| format!("/dev/shm/mpich_{kind}_{world:x}_0"))
+            ["shm", "vci"].map(|kind| format!("/dev/shm/mpich_{kind}_{world:x}_{}", self.host))
         });
         told.filter(is_file).chain(named).collect()
     }
@@ -403,7 +407,7 @@ mod tests {
         let mapping = "(vector,(0,2,2))";
         let mut put = Vec::new();
         for (number, server) in hosts.iter_mut().enumerate() {
-            for client in server.add_part(2, 4, mapping.into()) {
+            for client in server.add_part(number as u32, 2, 4, mapping.into()) {
                 server.receive(client, "cmd=init pmi_version=1 pmi_subversion=1");
                 let answer = sent(server.receive(client, "cmd=get_universe_size"));
                 assert_eq!(answer[0].1, "cmd=universe_size rc=0 size=4");
@@ -417,7 +421,9 @@ mod tests {
                 other => panic!("{other:?}"),
             }
         }
-        for server in &mut hosts {
+        for (number, server) in hosts.iter_mut().enumerate() {
+            let files = server.shared_memory_files();
+            assert!(files.iter().all(|file| file.ends_with(&format!("_{number}"))), "{files:?}");
             let unknown = sent(server.receive(0, "cmd=get kvsname=kvs_j_0 key=k0x"));
             assert!(unknown[0].1.contains("rc=-1"));
             assert_eq!(sent(server.release(put.clone())).len(), 2);

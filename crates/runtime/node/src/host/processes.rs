@@ -85,6 +85,7 @@ impl Processes {
         let order = Order::Run(Box::new(HostedJob {
             name: assignment.name.clone(),
             host: place.host.clone(),
+            host_number: place.number,
             program: self.program.clone().into(),
             arguments: job.arguments.clone(),
             environment: environment(&job.environment),
