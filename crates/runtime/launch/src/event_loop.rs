@@ -155,10 +155,7 @@ impl Launcher<'_> {
         let signals = Signals::catch().map_err(JobError::system("signals"))?;
         let epoll = epoll::create(CreateFlags::CLOEXEC).map_err(JobError::system("epoll"))?;
         let sink = |stream| Sink::start(stream).map_err(JobError::system("a thread for output"));
-        let sinks = [
-            sink(duplicate(rustix::stdio::stdout())?)?,
-            sink(duplicate(rustix::stdio::stderr())?)?,
-        ];
+        let sinks = [sink(duplicate(rustix::stdio::stdout())?)?, sink(duplicate(rustix::stdio::stderr())?)?];
         watch(&epoll, signals.descriptor(), Source::Signals)?;
         for stream in Stream::ALL {
             watch(&epoll, sinks[stream as usize].room(), Source::Room(stream))?;
@@ -187,7 +184,9 @@ impl Launcher<'_> {
         }
         let part = self.node.as_ref().map(|(_, part)| part.clone());
         let clients = match &part {
-            Some(part) => self.server.add_part(part.host_number, part.ranks, part.all_ranks, part.mapping.clone()),
+            Some(part) => {
+                self.server.add_part(part.host_number, part.ranks, part.all_ranks, part.mapping.clone())
+            }
             None => self.server.add_group(self.job.ranks, Vec::new()),
         };
         for (rank, client) in (0..self.job.ranks).zip(clients) {

@@ -134,8 +134,9 @@ impl Boot {
     /// Starts the node. The error is a sentence that names the host.
     pub(crate) fn run(&self) -> Result<Booted, String> {
         let begun = Instant::now();
-        let program = std::fs::read_link("/proc/self/exe")
-            .map_err(|why| format!("cannot start a node on {}: this program has no file ({why}).", self.host))?;
+        let program = std::fs::read_link("/proc/self/exe").map_err(|why| {
+            format!("cannot start a node on {}: this program has no file ({why}).", self.host)
+        })?;
         let size = std::fs::metadata("/proc/self/exe").map_or(0, |metadata| metadata.len());
         let script = script(&self.identity, size);
         let program = program.to_string_lossy().into_owned();
@@ -232,7 +233,8 @@ impl Boot {
         content: Option<String>,
     ) -> Result<Zeroizing<[u8; 32]>, Option<String>> {
         let mut secret = Zeroizing::new([0; 32]);
-        let refusal = || Some(format!("no key for the node on {}: the kernel has no random bytes.", self.host));
+        let refusal =
+            || Some(format!("no key for the node on {}: the kernel has no random bytes.", self.host));
         SystemRandom::new().fill(&mut secret[..]).map_err(|_| refusal())?;
         let credentials = Credentials {
             secret: Zeroizing::new(to_hexadecimal(&secret[..])),

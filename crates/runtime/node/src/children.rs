@@ -81,14 +81,7 @@ impl Children {
                 }
             }
             let assignment = Some(own);
-            all.push(OneChild {
-                host,
-                assignment,
-                port: port.ok(),
-                shell: None,
-                link: None,
-                is_done: false,
-            });
+            all.push(OneChild { host, assignment, port: port.ok(), shell: None, link: None, is_done: false });
         }
         Ok(Children { all, booted, news, open })
     }
@@ -199,13 +192,7 @@ impl OneChild {
     }
 }
 
-fn boot(
-    host: &str,
-    settings: &NodeSettings,
-    parent: Vec<u8>,
-    identity: &str,
-    open: &OpenShells,
-) -> Boot {
+fn boot(host: &str, settings: &NodeSettings, parent: Vec<u8>, identity: &str, open: &OpenShells) -> Boot {
     Boot {
         host: host.to_string(),
         shell: settings.shell.clone(),
@@ -218,12 +205,7 @@ fn boot(
     }
 }
 
-fn start(
-    boot: Boot,
-    number: usize,
-    sender: Sender<(usize, Result<Booted, String>)>,
-    news: Arc<OwnedFd>,
-) {
+fn start(boot: Boot, number: usize, sender: Sender<(usize, Result<Booted, String>)>, news: Arc<OwnedFd>) {
     std::thread::spawn(move || {
         let booted = boot.run();
         tell(&sender, &news, number, booted);

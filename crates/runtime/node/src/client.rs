@@ -71,8 +71,8 @@ impl Client {
         ];
         let signals = Signals::catch().map_err(system("signals"))?;
         let first_reads = input_choice == InputChoice::First;
-        let children = Children::start(places, &assignment, first_reads, &identity)
-            .map_err(system("an eventfd"))?;
+        let children =
+            Children::start(places, &assignment, first_reads, &identity).map_err(system("an eventfd"))?;
         let mut input = Input::new(children.len());
         if input_choice != InputChoice::All {
             let readers = usize::from(input_choice == InputChoice::First);

@@ -46,7 +46,8 @@ pub fn serve(wanted: &str, network: &str, ports: &str) -> u8 {
 fn begin(identity: &str, network: &str, ports: &str) -> Result<(), String> {
     // Before there is anything that the launcher must not inherit.
     let hosted = Hosted::start().map_err(|error| error.to_string())?;
-    let ports = ports.split_once('-').and_then(|(first, last)| Some((first.parse().ok()?, last.parse().ok()?)));
+    let ports =
+        ports.split_once('-').and_then(|(first, last)| Some((first.parse().ok()?, last.parse().ok()?)));
     let port = open_port(network, ports.unwrap_or((0, 0))).map_err(|error| error.to_string())?;
     let introduction = Introduction { address: identity::to_hexadecimal(port.address()) };
     let text = serde_json::to_string(&introduction).expect("texts can be written as JSON");
@@ -63,7 +64,11 @@ fn begin(identity: &str, network: &str, ports: &str) -> Result<(), String> {
     drop(credentials);
     let mut link = Link::to_parent(port, &secret, parent).map_err(|error| error.to_string())?;
     let assignment = first_frame(&mut link)?;
-    debug!("this is the node of {}, which reaches {} hosts", assignment.places[0].host, assignment.places.len());
+    debug!(
+        "this is the node of {}, which reaches {} hosts",
+        assignment.places[0].host,
+        assignment.places.len()
+    );
     Host::start(assignment, identity, link, hosted)?.run();
     Ok(())
 }

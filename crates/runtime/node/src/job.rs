@@ -116,7 +116,10 @@ mod tests {
     #[test]
     fn hosts_with_as_many_ranks_are_one_block() {
         let places = |ranks: &[u32]| -> Vec<Place> {
-            ranks.iter().map(|ranks| Place { host: "h".into(), number: 0, ranks: *ranks, first_rank: 0 }).collect()
+            ranks
+                .iter()
+                .map(|ranks| Place { host: "h".into(), number: 0, ranks: *ranks, first_rank: 0 })
+                .collect()
         };
         assert_eq!(mapping(&places(&[4, 4, 4])), "(vector,(0,3,4))");
         assert_eq!(mapping(&places(&[2, 1, 1])), "(vector,(0,1,2),(1,2,1))");

@@ -394,9 +394,7 @@ impl Machine {
         let is_patient = failure.is_patient;
         let replaces = match &self.cause {
             None => true,
-            Some(cause) => {
-                cause.is_consequence && !failure.is_consequence || !self.has(Rule::FirstCause)
-            }
+            Some(cause) => cause.is_consequence && !failure.is_consequence || !self.has(Rule::FirstCause),
         };
         if replaces {
             self.cause = Some(failure);
@@ -539,8 +537,7 @@ impl Machine {
 
     /// All below have said whether they can start, and so has this host.
     fn check_ready(&mut self, actions: &mut Vec<Action>) {
-        let is_known =
-            |child: &Child| matches!(child.phase, ChildPhase::Ready | ChildPhase::Over);
+        let is_known = |child: &Child| matches!(child.phase, ChildPhase::Ready | ChildPhase::Over);
         let all_known = self.children.iter().all(is_known) && self.processes != Processes::Unchecked;
         if self.phase != Phase::Preparing || self.is_ready || !all_known {
             return;

@@ -133,8 +133,7 @@ mod tests {
                             _ => nodes[node - 1].add(Stream::Stdout, Source::Child(0), part.bytes),
                         }
                     }
-                    let kept: usize =
-                        nodes[node].streams[0].queue.iter().map(|(_, bytes)| bytes.len()).sum();
+                    let kept: usize = nodes[node].streams[0].queue.iter().map(|(_, bytes)| bytes.len()).sum();
                     assert!(kept <= 2 * WINDOW + 2000 * 12, "node {node} keeps {kept} bytes");
                 }
                 let is_slow = (step / 500) % 2 == 0 && step < 3000;

@@ -34,8 +34,9 @@ mod tests {
             depth
         }
         for hosts in 0..40u32 {
-            let places: Vec<Place> =
-                (0..hosts).map(|n| Place { host: format!("h{n}"), number: n, ranks: 1, first_rank: n }).collect();
+            let places: Vec<Place> = (0..hosts)
+                .map(|n| Place { host: format!("h{n}"), number: n, ranks: 1, first_rank: n })
+                .collect();
             for fanout in 1..9 {
                 let mut found = Vec::new();
                 let depth = walk(&places, fanout, &mut found);

@@ -24,19 +24,42 @@ fn parent(node: usize) -> Option<usize> {
 enum Fault {
     None,
     /// The node process is killed when it has taken so many inputs. Its host's processes end with it.
-    Death { node: usize, at_step: usize },
+    Death {
+        node: usize,
+        at_step: usize,
+    },
     /// The cable between a node and its parent: nothing passes, and neither end is told.
-    Cut { node: usize, at: Millis },
+    Cut {
+        node: usize,
+        at: Millis,
+    },
     /// A node stands still for a while.
-    Stop { node: usize, at: Millis, lasts: Millis },
+    Stop {
+        node: usize,
+        at: Millis,
+        lasts: Millis,
+    },
     /// The client is stopped (Ctrl-Z) and goes on later.
-    Pause { at: Millis, lasts: Millis },
+    Pause {
+        at: Millis,
+        lasts: Millis,
+    },
     /// A process ends with a code.
-    Exit { node: usize, at: Millis, code: u8 },
+    Exit {
+        node: usize,
+        at: Millis,
+        code: u8,
+    },
     /// A host refuses to start.
-    Refusal { node: usize },
+    Refusal {
+        node: usize,
+    },
     /// A process fails on one host, and soon another one elsewhere for that reason.
-    Two { first: usize, then: usize, at: Millis },
+    Two {
+        first: usize,
+        then: usize,
+        at: Millis,
+    },
 }
 
 #[derive(Clone, Debug)]
@@ -289,7 +312,10 @@ impl World {
 
     fn is_faulty_later(&self) -> bool {
         matches!(self.fault, Fault::Stop { lasts, .. } if lasts > PATIENCE)
-            || matches!(self.fault, Fault::Death { .. } | Fault::Cut { .. } | Fault::Exit { .. } | Fault::Two { .. })
+            || matches!(
+                self.fault,
+                Fault::Death { .. } | Fault::Cut { .. } | Fault::Exit { .. } | Fault::Two { .. }
+            )
     }
 
     /// What a job must never do; None: it has not.
@@ -395,7 +421,8 @@ fn without_a_rule_a_history_breaks_what_it_is_for() {
         let (seed, fault, why) = history_that_breaks(Some(rule), 20).expect("the rule is for nothing");
         println!("{rule:?}: {why} (seed {seed}, {fault:?})");
         // Another property may break first, but one of this kind must be among those that break.
-        let breaks = |fault| World::new(seed, fault, Some(rule)).broken().is_some_and(|why| why.contains(what));
+        let breaks =
+            |fault| World::new(seed, fault, Some(rule)).broken().is_some_and(|why| why.contains(what));
         assert!(faults(seed).into_iter().any(breaks), "{rule:?}: {why}");
     }
 }
@@ -426,13 +453,8 @@ fn a_noted_failure_ends_nothing_and_is_the_exit_code() {
     let mut client = Machine::client(vec!["a".into()], PATIENCE, 0);
     client.take(0, Input::Linked(0));
     assert_eq!(client.take(0, Input::Up(0, Up::Ready(Vec::new()))), [Action::ToChild(0, Down::Start)]);
-    let failure = Failure {
-        code: 4,
-        text: "a".into(),
-        is_patient: true,
-        is_only_noted: true,
-        is_consequence: false,
-    };
+    let failure =
+        Failure { code: 4, text: "a".into(), is_patient: true, is_only_noted: true, is_consequence: false };
     assert_eq!(client.take(1, Input::Up(0, Up::Failed(failure))), []);
     assert_eq!(client.take(2, Input::Up(0, Up::Done)), [Action::Leave]);
     assert_eq!(client.cause().unwrap().code, 4);

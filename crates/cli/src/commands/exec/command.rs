@@ -13,8 +13,13 @@ use std::ffi::OsString;
 
 /// Runs the command. Returns its exit code.
 pub fn exec(arguments: &ExecArguments) -> Result<Outcome, CommandError> {
-    let heeded =
-        [&options::HOSTS, &options::REMOTE_SHELL, &options::NODE_PATIENCE_MS, &options::NETWORK, &options::PORTS];
+    let heeded = [
+        &options::HOSTS,
+        &options::REMOTE_SHELL,
+        &options::NODE_PATIENCE_MS,
+        &options::NETWORK,
+        &options::PORTS,
+    ];
     let is_heeded = |env: &str| heeded.iter().any(|option| option.env == env);
     EngineOptions::default().check_environment(is_heeded, |name| std::env::var_os(name))?;
     let value = |given: &Option<String>, option: &OptionSpec| given.clone().unwrap_or_else(|| option.get());

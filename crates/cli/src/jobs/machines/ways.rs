@@ -1,9 +1,9 @@
 //! The remote shell that leads to the other machines of a job.
 
 use crate::errors::JobError;
-use evenkeel_node::RemoteShell;
 use crate::jobs::discovery::Job;
 use crate::jobs::process;
+use evenkeel_node::RemoteShell;
 use evenkeel_options::REMOTE_SHELL;
 
 /// By which launchers are told which remote shell to use.

@@ -67,9 +67,8 @@ mod tests {
         let start = Instant::now();
         let mut silence = Silence::new(PATIENCE, start);
         assert!(!silence.is_too_long(start + 5 * PATIENCE));
-        let looks = |silence: &mut Silence| {
-            (1..30).any(|n| silence.is_too_long(start + 5 * PATIENCE + n * INTERVAL))
-        };
+        let looks =
+            |silence: &mut Silence| (1..30).any(|n| silence.is_too_long(start + 5 * PATIENCE + n * INTERVAL));
         assert!(looks(&mut silence), "and then it counts");
     }
 }

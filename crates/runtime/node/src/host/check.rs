@@ -24,7 +24,10 @@ pub(super) fn check(assignment: &Assignment) -> Result<PathBuf, String> {
     }
     let path = job.environment.iter().find(|(name, _)| name == "PATH").map(|(_, value)| value.clone());
     find(&job.program, directory, &path.unwrap_or_default()).map_err(|why| {
-        format!("host {host} cannot run {}: {why}. Install it there, or correct its name.", Path::new(&job.program).display())
+        format!(
+            "host {host} cannot run {}: {why}. Install it there, or correct its name.",
+            Path::new(&job.program).display()
+        )
     })
 }
 

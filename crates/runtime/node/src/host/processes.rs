@@ -255,8 +255,7 @@ impl Processes {
         }
         if !self.has_reported_end {
             let channel = &self.hosted.channel;
-            let flags =
-                if channel.has_output() { PollFlags::IN | PollFlags::OUT } else { PollFlags::IN };
+            let flags = if channel.has_output() { PollFlags::IN | PollFlags::OUT } else { PollFlags::IN };
             fds.push(PollFd::from_borrowed_fd(channel.descriptor(), flags));
         }
         for (stream, pipe) in [(Stream::Stdout, &self.hosted.stdout), (Stream::Stderr, &self.hosted.stderr)] {
