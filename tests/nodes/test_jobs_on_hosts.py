@@ -21,6 +21,8 @@ from test_unknown_processes import RECORDS
 ALL = "h0,h1,h2,h3"
 SECRET = "it-can-be-recognized"
 PLAIN = "in-the-clear"
+# A remote shell that does not let anybody in.
+REFUSES = "sh -c 'echo wrong key >&2; exit 5'"
 # What a job does that is to be ended: one process, and one that has left its session.
 SLEEPS = r"^\S*sleep 4711"
 JOB = rf"{SLEEPS}|^\S*sh -c setsid"
@@ -68,7 +70,7 @@ def parent(pid):
 
 def node(host):
     """The node process of a host, and the launcher, its child."""
-    both = [pid for pid in found(host, r"^\S*evenkeel host-node")]
+    both = found(host, r"^\S*evenkeel host-node")
     launchers = [pid for pid in both if parent(pid) in both]
     return next(pid for pid in both if pid not in launchers), launchers[0]
 
@@ -92,7 +94,7 @@ def test_a_command_runs_on_each_host_with_the_clients_environment(clean):
 
 
 def test_the_first_failure_is_the_exit_code(clean):
-    script = 'case $(hostname) in h2) exit 7;; *) exec sleep 4711;; esac'
+    script = "case $(hostname) in h2) exit 7;; *) exec sleep 4711;; esac"
     done = on_hosts(clean, "--", "sh", "-c", script)
     assert done.returncode == 7
     assert "the command on h2 (process" in done.stderr
@@ -116,7 +118,7 @@ def test_the_first_failure_is_the_exit_code(clean):
         (["--hosts", "h1,h2", "--", "/etc/passwd"], ["host h2", "execute"]),
         (["--hosts", "h1", "--chdir", "/no/such", "--", "true"], ["host h1", "/no/such"]),
         (["--hosts", "h1", "--remote-shell", "/no/shell", "--", "true"], ["host h1", "/no/shell"]),
-        (["--hosts", "h1", "--remote-shell", "sh -c 'echo wrong key >&2; exit 5'", "--", "true"], ["wrong key"]),
+        (["--hosts", "h1", "--remote-shell", REFUSES, "--", "true"], ["wrong key"]),
         (["--hosts=-oProxyCommand=x", "--", "true"], ["-oProxyCommand=x"]),
         (["--", "true"], ["--hosts"]),
     ],
@@ -133,8 +135,7 @@ def test_what_cannot_be_is_refused_before_anything_starts(clean, arguments, word
 def test_a_host_of_another_kind_is_refused(clean):
     other = clean[0].path("/tmp/rig/other-kind")
     other.write_text(
-        "#!/bin/sh\nhost=$1; shift\n"
-        f"exec {RSH} $host \"$(printf %s \"$*\" | sed 's/uname -m/echo s390x/')\"\n"
+        f'#!/bin/sh\nhost=$1; shift\nexec {RSH} $host "$(printf %s "$*" | sed \'s/uname -m/echo s390x/\')"\n'
     )
     other.chmod(0o755)
     done = evenkeel(clean, "exec", "--hosts", "h1", "--remote-shell", "/tmp/rig/other-kind", "--", "true")
@@ -149,10 +150,11 @@ def test_no_line_is_torn_and_no_byte_lost_beside_a_slow_reader(clean):
     with clean[0].popen(list(map(str, line)), cwd=ROOT, text=True, **pipes) as process:
         until(lambda: len(client(clean[0])) > 0)
         time.sleep(0.5)  # the reader stands still: everything on the way fills up
-        largest = max(memory_kib(pid) for host in clean.hosts for pid in found(host, "host-node|evenkeel exec"))
+        ours = [pid for host in clean.hosts for pid in found(host, "host-node|evenkeel exec")]
+        largest = max(map(memory_kib, ours))
         lines = process.stdout.read().splitlines()
     assert process.returncode == 0
-    seen = {host: 0 for host in ALL.split(",")}
+    seen = dict.fromkeys(ALL.split(","), 0)
     for line in lines:
         number, host, rest = re.fullmatch(r"\[h\d\] (\d+) (h\d) (0+)", line).groups()
         assert line.startswith(f"[{host}]")
@@ -183,18 +185,35 @@ def test_what_is_typed_reaches_the_first_or_all(clean):
     assert on_hosts(clean, "--stdin", "none", "--", "cat", stdin=typed).stdout == ""
 
 
-# How a job can die, and what is said then. Fanout 2: h0 starts h1, and h2 starts h3.
+def to_client(number):
+    return lambda rig: signal_all(client(rig[0]), number)
+
+
+def to_node(host, number):
+    return lambda rig: signal_all([node(rig[host])[0]], number)
+
+
+def kill_launcher(rig):
+    signal_all([node(rig[2])[1]], signal.SIGKILL)
+
+
+def kill_process(rig):
+    signal_all(found(rig[3], r"^\S*sh -c setsid"), signal.SIGKILL)
+
+
+# How a job can die: what is done, the exit code, what is said. Fanout 2: h0 starts h1, and h2 starts h3.
 DEATHS = {
-    "client killed": (lambda rig: signal_all(client(rig[0]), signal.SIGKILL), -9, None),
-    "client terminated": (lambda rig: signal_all(client(rig[0]), signal.SIGTERM), -15, None),
-    "client interrupted": (lambda rig: signal_all(client(rig[0]), signal.SIGINT), -2, None),
-    "client hung up": (lambda rig: signal_all(client(rig[0]), signal.SIGHUP), -1, None),
-    "node killed": (lambda rig: signal_all([node(rig[2])[0]], signal.SIGKILL), 1, "host h2 is lost"),
-    "node below killed": (lambda rig: signal_all([node(rig[3])[0]], signal.SIGKILL), 1, "host h3 is lost"),
-    "launcher killed": (lambda rig: signal_all([node(rig[2])[1]], signal.SIGKILL), 137, "on h2 was killed"),
-    "process killed": (lambda rig: signal_all(found(rig[3], r"^\S*sh -c setsid"), signal.SIGKILL), 137, "on h3 .*SIGKILL"),
-    "node stopped": (lambda rig: signal_all([node(rig[2])[0]], signal.SIGSTOP), 1, "h2 has not been heard of"),
-    "client stopped": (lambda rig: signal_all(client(rig[0]), signal.SIGSTOP), 1, "has ended the job"),
+    "client killed": (to_client(signal.SIGKILL), -signal.SIGKILL, ""),
+    "client terminated": (to_client(signal.SIGTERM), -signal.SIGTERM, ""),
+    "client interrupted": (to_client(signal.SIGINT), -signal.SIGINT, ""),
+    "client hung up": (to_client(signal.SIGHUP), -signal.SIGHUP, ""),
+    "client stopped": (to_client(signal.SIGSTOP), 1, "has ended the job"),
+    "node killed": (to_node(2, signal.SIGKILL), 1, "host h2 is lost"),
+    "node below killed": (to_node(3, signal.SIGKILL), 1, "host h3 is lost"),
+    "node terminated": (to_node(2, signal.SIGTERM), 1, "host h2 is lost"),
+    "node stopped": (to_node(2, signal.SIGSTOP), 1, "h2 has not been heard of"),
+    "launcher killed": (kill_launcher, 128 + signal.SIGKILL, "on h2 was killed"),
+    "process killed": (kill_process, 128 + signal.SIGKILL, "on h3 .*SIGKILL"),
     "cable pulled": (lambda rig: rig[2].unplug(), 1, "h2 has not been heard of"),
 }
 
@@ -218,7 +237,7 @@ def test_nothing_outlives_a_job_however_it_dies(clean, way):
                 clean[0].thaw()  # nsenter stops itself after its child
             assert process.wait(timeout=HUNG_S) == code
             said = process.stderr.read()
-            assert sentence is None or re.search(sentence, said), said
+            assert re.search(sentence, said), said
         finally:
             signal_all(left("host-node"), signal.SIGCONT)
             if way == "cable pulled":
@@ -246,7 +265,7 @@ def test_nothing_secret_is_seen_on_the_network(clean):
         for host in clean.hosts:
             line = ["python3", "-c", RECORDS, "/tmp/recorded"]
             recorder = stack.enter_context(host.popen(line, stdout=subprocess.PIPE, text=True))
-            stack.callback(lambda host=host: signal_all(found(host, "^python3 -c .*AF_PACKET"), signal.SIGKILL))
+            stack.callback(lambda host=host: signal_all(found(host, "AF_PACKET"), signal.SIGKILL))
             assert "RECORDS" in recorder.stdout.readline()
         script = 'cat; echo "$PLANTED-of-environment $0"'
         arguments = ["--stdin", "all", "--fanout", 2, "--", "sh", "-c", script, f"{SECRET}-of-arguments"]
@@ -321,14 +340,15 @@ def test_ranks_on_several_hosts_are_one_job(clean, mpi):
         assert "between hosts, ranks of Open MPI need its own launcher" in done.stderr
     assert_passed(done)
     assert "HOSTS 4 RANKS 8" in done.stdout
-    assert f"under {'Open MPI' if mpi.family == 'openmpi' else 'MPICH'}" in done.stderr or "evenkeel" in done.stderr
+    assert "evenkeel: 8 ranks of" in done.stderr
 
 
 @pytest.fixture
 def mpich():
     """One library whose ranks evenkeel starts on several hosts."""
-    found = next((mpis.named(name) for name in ("mpich5", "mpich4") if not mpis.named(name).skip_reason()), None)
-    return found or pytest.skip("no MPICH is installed")
+    both = [mpis.named(name) for name in ("mpich5", "mpich4")]
+    installed = [mpi for mpi in both if not mpi.skip_reason()]
+    return installed[0] if installed else pytest.skip("no MPICH is installed")
 
 
 def test_a_rank_that_fails_ends_the_ranks_on_all_hosts(clean, mpich):

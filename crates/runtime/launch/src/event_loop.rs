@@ -6,7 +6,7 @@ mod silence;
 
 use crate::channel::Channel;
 use crate::ending::Cause;
-use crate::hosted::{HostLabel, HostedJob, Order, Report};
+use crate::hosted_job::{HostedJob, Order, Report};
 use crate::job::{Job, JobError, OutputStyle, StandardInput};
 use crate::output::Sink;
 use crate::pmi1::{Action, Client, Server, SpawnCommand};
@@ -192,7 +192,7 @@ impl Launcher<'_> {
         for (rank, client) in (0..self.job.ranks).zip(clients) {
             let has_input = rank == 0 && self.job.input == StandardInput::First;
             let mut variables = match &part {
-                Some(part) => variables_on_host(part, rank),
+                Some(part) => part.variables(rank),
                 None => variables(self.job, rank, self.job.ranks, false),
             };
             if let Some(server) = &self.pmix {
@@ -204,7 +204,7 @@ impl Launcher<'_> {
             let started =
                 started.map_err(|why| JobError::Start { rank, program: self.job.program.clone(), why })?;
             let (name, label) = match &part {
-                Some(part) => (name_on_host(part, rank), label_on_host(part, rank)),
+                Some(part) => (part.name_of(rank), part.label_of(rank)),
                 None => (format!("rank {rank}"), self.label(&rank.to_string())),
             };
             self.add(client, name, label, started, has_input)?;
@@ -686,41 +686,6 @@ fn variables(job: &Job, rank: u32, size: u32, is_spawned: bool) -> Vec<(OsString
     let spawned = is_spawned.then(|| ("PMI_SPAWNED", "1".to_string()));
     let numbers = numbers.into_iter().chain(spawned).map(|(name, value)| (name.into(), value.into()));
     job.variables.iter().cloned().chain(numbers).collect()
-}
-
-/// The same for a rank of a job on several hosts; `local` counts on this one. Its other variables are those
-/// of this process.
-fn variables_on_host(part: &HostedJob, local: u32) -> Vec<(OsString, OsString)> {
-    if !part.is_mpi {
-        return Vec::new();
-    }
-    let numbers = [
-        ("PMI_RANK", (part.first_rank + local).to_string()),
-        ("PMI_SIZE", part.all_ranks.to_string()),
-        ("EVENKEEL_LAUNCHED_RANKS", part.all_ranks.to_string()),
-        ("MPI_LOCALRANKID", local.to_string()),
-        ("MPI_LOCALNRANKS", part.ranks.to_string()),
-        ("GFORTRAN_UNBUFFERED_PRECONNECTED", "y".to_string()),
-    ];
-    numbers.into_iter().map(|(name, value)| (name.into(), value.into())).collect()
-}
-
-/// A process of a job on several hosts, for people.
-fn name_on_host(part: &HostedJob, local: u32) -> String {
-    match (part.is_mpi, part.ranks) {
-        (true, _) => format!("rank {} on {}", part.first_rank + local, part.host),
-        (false, 1) => format!("the command on {}", part.host),
-        (false, _) => format!("command {local} on {}", part.host),
-    }
-}
-
-fn label_on_host(part: &HostedJob, local: u32) -> String {
-    match (part.label, part.ranks) {
-        (HostLabel::None, _) => String::new(),
-        (HostLabel::Rank, _) => format!("[{}] ", part.first_rank + local),
-        (HostLabel::Host, 1) => format!("[{}] ", part.host),
-        (HostLabel::Host, _) => format!("[{} {local}] ", part.host),
-    }
 }
 
 /// The file of a program to spawn: where the caller says, beside where it runs, or on PATH.

@@ -5,6 +5,7 @@
 //! supervisor    the process that the user started; outlives a killed launcher
 //! watched       runs something that is looked at from time to time, and may be ended
 //! hosted        the launcher on one of several hosts, as the child of a node process
+//! hosted_job    this host's part; what node and launcher tell each other
 //! channel       values between two processes of this machine
 //! event_loop    the launcher: one loop over PMI connections, output pipes and signals
 //! ending        pure: which event ended the job, its exit code, its sentence
@@ -29,6 +30,7 @@ mod channel;
 mod ending;
 mod event_loop;
 mod hosted;
+mod hosted_job;
 mod output;
 mod pmi1;
 mod pmix;
@@ -38,7 +40,8 @@ mod supervisor;
 mod watched;
 
 pub use channel::Channel;
-pub use hosted::{HostLabel, Hosted, HostedJob, Order, Report};
+pub use hosted::Hosted;
+pub use hosted_job::{HostLabel, HostedJob, Order, Report};
 pub use job::{Job, JobError, OutputStyle, StandardInput};
 pub use output::{Lines, Sink};
 pub use signals::{Received, Signals, die_of};

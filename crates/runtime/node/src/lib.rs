@@ -5,7 +5,7 @@
 //! client        the process that the user has started: starts the first nodes, shows output, ends the job
 //! host          the node process of a host: starts further nodes, and this host's part of the job
 //! children      the nodes that one node has started, and the connections to them
-//! boot          one of them is started through a remote shell, which evenkeel's own program goes through, too
+//! boot          one of them is started through a remote shell; this program is sent first if need be
 //! link          an authenticated connection between a node and a child: TLS
 //! output        what programs write, on its way to the client, with bounded memory
 //! input         what the user types, on its way to the programs

@@ -48,7 +48,8 @@ Examples:
   evenkeel exec --hosts a --remote-shell 'ssh -p 2222' -- ./app
 
 Exit codes: 0 if all processes end with 0; else that of the one that failed first, 128 plus the number of the
-signal that ended it, or 1 if a host was lost; 125 if nothing was started; 128 plus its number after a signal.")]
+signal that ended it, or 1 if a host was lost; 125 if nothing was started. After Ctrl-C and the like this
+command ends by the same signal.")]
 pub struct ExecArguments {
     /// The hosts, and how many processes each gets where that is not -n [EVENKEEL_HOSTS]
     #[arg(long, value_name = "HOST[:N],…")]

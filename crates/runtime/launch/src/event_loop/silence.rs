@@ -1,5 +1,5 @@
-//! Whether the node process is silent for too long: it is stopped, or hangs. Pure: the caller says what time it
-//! is.
+//! Whether the node process is silent for too long: it is stopped, or hangs. Pure: the caller says what time
+//! it is.
 
 use std::time::{Duration, Instant};
 

@@ -12,7 +12,8 @@ pub(super) fn check(assignment: &Assignment) -> Result<PathBuf, String> {
     let directory = Path::new(&job.directory);
     if !directory.is_dir() {
         return Err(format!(
-            "host {host} has no directory {}, where the job is to run. Make it, or name another one: --chdir.",
+            "host {host} has no directory {}, where the job is to run. Make it, or go to another one \
+             (--chdir).",
             directory.display()
         ));
     }
