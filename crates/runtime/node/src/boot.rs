@@ -27,6 +27,9 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use zeroize::Zeroizing;
 
+/// The key of a connection. It is overwritten when it is dropped.
+pub(crate) type LinkKey = Zeroizing<[u8; 32]>;
+
 /// The hidden command of this program that is run there.
 pub(crate) const COMMAND: &str = "host-node";
 /// Its exit code when it is another build.
@@ -71,7 +74,7 @@ pub(crate) struct Booted {
     /// Where it listens.
     pub address: Vec<u8>,
     /// The key of the connection to it.
-    pub secret: Zeroizing<[u8; 32]>,
+    pub secret: LinkKey,
 }
 
 /// The remote shell of a node. It is killed with this value.
@@ -190,7 +193,7 @@ impl Boot {
         &self,
         shell: &mut Shell,
         stdout: impl Read + Send + 'static,
-    ) -> Result<(Vec<u8>, Zeroizing<[u8; 32]>), Option<String>> {
+    ) -> Result<(Vec<u8>, LinkKey), Option<String>> {
         let mut lines = BufReader::new(stdout.take(LONGEST_CHATTER));
         let mut content = None;
         loop {
@@ -227,11 +230,7 @@ impl Boot {
     }
 
     /// Makes the key of the connection, and tells the node.
-    fn introduce(
-        &self,
-        shell: &mut Shell,
-        content: Option<String>,
-    ) -> Result<Zeroizing<[u8; 32]>, Option<String>> {
+    fn introduce(&self, shell: &mut Shell, content: Option<String>) -> Result<LinkKey, Option<String>> {
         let mut secret = Zeroizing::new([0; 32]);
         let refusal =
             || Some(format!("no key for the node on {}: the kernel has no random bytes.", self.host));

@@ -326,7 +326,7 @@ impl Host {
 
     fn pass_input_on(&mut self) {
         self.processes.write_input();
-        let taken = self.processes.input.to_report();
+        let taken = self.processes.input.take_report();
         if taken > 0 {
             self.link.send(&Frame::InputTaken(taken as u32));
         }

@@ -45,7 +45,7 @@ impl Input {
     }
 
     /// How many bytes all have taken since the last call.
-    pub(crate) fn to_report(&mut self) -> usize {
+    pub(crate) fn take_report(&mut self) -> usize {
         let slowest = self.taken.iter().flatten().min().copied().unwrap_or(self.came);
         let new = slowest.saturating_sub(self.reported);
         self.reported += new;
@@ -69,15 +69,15 @@ mod tests {
         input.came(100);
         input.taken(0, 100);
         input.taken(1, 60);
-        assert_eq!((input.to_report(), input.room()), (0, WINDOW - 100));
+        assert_eq!((input.take_report(), input.room()), (0, WINDOW - 100));
         input.gone(2);
-        assert_eq!((input.to_report(), input.room()), (60, WINDOW - 40));
+        assert_eq!((input.take_report(), input.room()), (60, WINDOW - 40));
         input.taken(1, 1000);
-        assert_eq!((input.to_report(), input.room()), (40, WINDOW), "no more than has come");
+        assert_eq!((input.take_report(), input.room()), (40, WINDOW), "no more than has come");
         input.gone(0);
         input.gone(1);
         input.came(5);
         assert!(!input.has_taker());
-        assert_eq!((input.to_report(), input.room()), (5, WINDOW));
+        assert_eq!((input.take_report(), input.room()), (5, WINDOW));
     }
 }

@@ -263,8 +263,8 @@ options! {
     /// says how many ranks that host takes (`a:4,b:4`). Without numbers the ranks are spread evenly. Under
     /// other launchers: the machines on which `--timeout` and `--deadlock` look for the ranks if none is on
     /// this one, as where a login node starts a job. Empty: those that the launcher is given
-    /// (`--launcher-args`), else those of the allocation of Slurm, PBS, LSF or Grid Engine that this is in. It
-    /// is an option of `evenkeel run`; `evenkeel where` and `evenkeel exec` have one of the same name.
+    /// (`--launcher-args`), else those of the allocation of Slurm, PBS, LSF or Grid Engine that this is in.
+    /// It is an option of `evenkeel run`; `evenkeel where` and `evenkeel exec` have one of the same name.
     HOSTS { name: "hosts", env: "EVENKEEL_HOSTS", default: "", values: "HOST,…" }
 
     /// Take turns with the other jobs of this user on this machine that were started so. All ranks of a job
