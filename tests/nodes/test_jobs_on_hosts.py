@@ -7,6 +7,7 @@ import re
 import signal
 import subprocess
 import time
+from pathlib import Path
 
 import pytest
 
@@ -259,7 +260,7 @@ def test_who_is_slow_or_stopped_for_less_is_not_dead(clean):
 
 
 def test_nothing_secret_is_seen_on_the_network(clean):
-    """Not in arguments, environment, input and output; and no key is in arguments or environments."""
+    """Not what is in arguments, environment, input and output."""
     recorded = [host.path("/tmp/recorded") for host in clean.hosts]
     with contextlib.ExitStack() as stack:
         for host in clean.hosts:
@@ -282,6 +283,19 @@ def test_nothing_secret_is_seen_on_the_network(clean):
     assert SECRET.encode() not in seen
     for path in recorded:
         path.unlink()
+
+
+def test_no_key_is_in_arguments_or_environments(clean):
+    """A key has 64 hexadecimal digits. The number of a build is shorter."""
+    with begun(clean, "--fanout", 2):
+        seen = b""
+        for host in clean.hosts:
+            for pid in host.processes():
+                with contextlib.suppress(OSError):
+                    seen += Path(f"/proc/{pid}/cmdline").read_bytes()
+                    seen += Path(f"/proc/{pid}/environ").read_bytes()
+        assert b"host-node" in seen
+        assert not re.search(rb"[0-9a-f]{64}", seen)
 
 
 def test_evenkeel_is_sent_where_it_is_missing(clean):

@@ -1,4 +1,5 @@
-//! This host's part of a job that runs on several, and what its node process and its launcher tell each other.
+//! This host's part of a job that runs on several, and what its node process and its launcher tell each
+//! other.
 
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
@@ -54,7 +55,8 @@ pub struct HostedJob {
 }
 
 impl HostedJob {
-    /// What a rank finds in its environment beside the variables of its launcher. `local` counts on this host.
+    /// What a rank finds in its environment beside the variables of its launcher. `local` counts on this
+    /// host.
     pub(crate) fn variables(&self, local: u32) -> Vec<(OsString, OsString)> {
         if !self.is_mpi {
             return Vec::new();

@@ -124,8 +124,8 @@ impl World {
             failed_at: None,
             released: vec![Vec::new(); n],
         };
-        for node in 0..n {
-            for child in 0..CHILDREN[node].len() {
+        for (node, children) in CHILDREN.iter().enumerate() {
+            for child in 0..children.len() {
                 let at = 1 + world.random.below(100) as Millis;
                 world.at(at, Event::Input(node, Input::Linked(child)));
             }
