@@ -180,7 +180,7 @@ def test_what_is_typed_reaches_the_first_or_all(clean):
     done = on_hosts(clean, "--", "sha256sum", stdin=typed)
     assert f"[h0] {digest}" in done.stdout
     assert done.stdout.count(digest) == 1
-    # A program that reads nothing, and one that stops reading, hold up nobody.
+    # A program that reads nothing, and one that stops reading, hold up no process.
     done = on_hosts(clean, "--stdin", "all", "--", "sh", "-c", "head -n 1 | cut -c 1", stdin=typed)
     assert sorted(done.stdout.splitlines()) == [f"[h{number}] 0" for number in range(4)]
     assert on_hosts(clean, "--stdin", "none", "--", "cat", stdin=typed).stdout == ""

@@ -65,7 +65,7 @@ impl Channel {
                 Ok(sent) => drop(self.outgoing.drain(..sent)),
                 Err(Errno::INTR) => {}
                 Err(Errno::AGAIN) => return,
-                // Nobody reads it any more; reading finds out.
+                // No process reads it any more; reading finds out.
                 Err(_) => self.outgoing.clear(),
             }
         }

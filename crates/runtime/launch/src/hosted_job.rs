@@ -18,7 +18,7 @@ pub enum HostLabel {
 /// What runs on one host.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct HostedJob {
-    /// A name that no other job has: letters and digits.
+    /// A name that no other job has, of a to z and digits.
     pub name: String,
     /// This host, for people.
     pub host: String,

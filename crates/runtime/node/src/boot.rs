@@ -342,7 +342,7 @@ impl KeptErrors {
     }
 }
 
-/// Kills a shell that takes too long, so that whoever reads from it goes on.
+/// Kills a shell that takes too long, so that the thread that reads from it goes on.
 struct Overdue {
     done: std::sync::mpsc::Sender<()>,
     thread: JoinHandle<bool>,

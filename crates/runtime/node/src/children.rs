@@ -218,7 +218,7 @@ fn tell(
     number: usize,
     booted: Result<Booted, String>,
 ) {
-    // If nobody wants it any more, the shell ends with the value.
+    // If no process wants it any more, the shell ends with the value.
     let _ = sender.send((number, booted));
     let _ = rustix::io::write(news, &1u64.to_ne_bytes());
 }

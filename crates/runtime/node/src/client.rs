@@ -35,8 +35,8 @@ struct Client {
     machine: Machine,
     children: Children,
     sinks: [Sink; 2],
-    /// What is owed to each child for each stream, while the sink is full.
-    owed: Vec<[u32; 2]>,
+    /// What each child is to be told for each stream, while the sink is full.
+    untold: Vec<[u32; 2]>,
     is_full: [bool; 2],
     is_closed: [bool; 2],
     input: Input,
@@ -80,7 +80,7 @@ impl Client {
         }
         Ok(Client {
             machine: Machine::client(children.hosts(), patience_ms, 0),
-            owed: vec![[0; 2]; children.len()],
+            untold: vec![[0; 2]; children.len()],
             children,
             sinks,
             is_full: [false; 2],
@@ -166,7 +166,7 @@ impl Client {
     fn stop(&mut self) {
         self.tell(MachineInput::Signal(libc::SIGSTOP));
         self.tell(MachineInput::Pause(true));
-        // The connections are read and written meanwhile by nobody; the nodes know.
+        // The connections are read and written meanwhile by no process; the nodes know.
         self.children.arm();
         let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::STOP);
         self.tell(MachineInput::Pause(false));
@@ -198,7 +198,7 @@ impl Client {
 
     fn show(&mut self, child: usize, stream: Stream, bytes: &[u8]) {
         let number = stream as usize;
-        self.owed[child][number] += bytes.len() as u32;
+        self.untold[child][number] += bytes.len() as u32;
         if !self.is_closed[number] && !self.sinks[number].add(bytes) {
             self.is_full[number] = true;
         }
@@ -211,15 +211,15 @@ impl Client {
         if self.is_full[number] {
             return;
         }
-        for child in 0..self.owed.len() {
-            let owed = std::mem::take(&mut self.owed[child][number]);
-            if owed > 0 {
-                self.children.send(child, &Frame::OutputTaken(stream, owed));
+        for child in 0..self.untold.len() {
+            let untold = std::mem::take(&mut self.untold[child][number]);
+            if untold > 0 {
+                self.children.send(child, &Frame::OutputTaken(stream, untold));
             }
         }
     }
 
-    /// There is room again in a sink, or nobody reads it any more.
+    /// There is room again in a sink, or no process reads it any more.
     fn take_room(&mut self) {
         for stream in Stream::BOTH {
             let number = stream as usize;

@@ -48,7 +48,7 @@ pub(crate) enum Frame {
     Output(Stream, Vec<u8>),
     /// So many bytes of the child's output have been passed on.
     OutputTaken(Stream, u32),
-    /// Nobody reads this stream any more.
+    /// No process reads this stream any more.
     OutputClosed(Stream),
     /// What the user has typed.
     Input(Vec<u8>),

@@ -305,7 +305,7 @@ impl Host {
         }
     }
 
-    /// Sends what the parent has room for; nothing is left behind that nobody reads.
+    /// Sends what the parent has room for; nothing is left behind that no process reads.
     fn pass_output_on(&mut self) {
         while let Some(part) = self.output.next() {
             let length = part.bytes.len();

@@ -13,7 +13,7 @@ pub enum InputChoice {
     First,
     /// The first process of every host.
     All,
-    /// Nobody.
+    /// No process.
     None,
 }
 

@@ -267,7 +267,7 @@ impl Machine {
         self.cause.as_ref()
     }
 
-    /// Whether the parent is lost: nobody takes what goes to it.
+    /// Whether the parent is lost: no process takes what goes to it.
     pub fn is_cut_off(&self) -> bool {
         self.is_cut_off
     }
@@ -480,7 +480,7 @@ impl Machine {
         self.abandon_starting();
     }
 
-    /// A child that is being started is not waited for: it ends when nobody answers it.
+    /// A child that is being started is not waited for: it ends when no process answers it.
     fn abandon_starting(&mut self) {
         for child in self.children.iter_mut().filter(|child| child.phase == ChildPhase::Starting) {
             child.phase = ChildPhase::Over;
@@ -556,7 +556,7 @@ impl Machine {
     /// All ranks here and below are in a barrier: the values go up, and from the client down to all.
     fn check_values(&mut self, actions: &mut Vec<Action>) {
         let takes_part = self.processes == Processes::Running;
-        // A node whose processes have all ended will not come to the barrier, and nobody leaves it then.
+        // A node whose processes have all ended will not come to the barrier, and no process leaves it then.
         let is_complete = self.phase != Phase::Preparing
             && (!self.has_parent || takes_part)
             && (!takes_part || self.values.is_some())

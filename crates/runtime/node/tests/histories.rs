@@ -51,7 +51,7 @@ enum Fault {
         code: u8,
     },
     /// A host refuses to start.
-    Refusal {
+    Refuses {
         node: usize,
     },
     /// A process fails on one host, and soon another one elsewhere for that reason.
@@ -129,7 +129,7 @@ impl World {
                 let at = 1 + world.random.below(100) as Millis;
                 world.at(at, Event::Input(node, Input::Linked(child)));
             }
-            let refuses = fault == Fault::Refusal { node };
+            let refuses = fault == Fault::Refuses { node };
             let checked = if refuses { Err(format!("h{node} refuses")) } else { Ok(()) };
             if node > 0 {
                 let at = 101 + world.random.below(50) as Millis;
@@ -321,7 +321,7 @@ impl World {
     /// What a job must never do; None: it has not.
     fn broken(&mut self) -> Option<String> {
         self.run(50_000);
-        let refused = matches!(self.fault, Fault::Refusal { .. });
+        let refused = matches!(self.fault, Fault::Refuses { .. });
         if refused && self.ran.contains(&true) {
             return Some("processes started although a host refused".into());
         }
@@ -384,7 +384,7 @@ fn faults(seed: u64) -> Vec<Fault> {
         if node > 0 {
             all.push(Fault::Cut { node, at: time() });
             all.push(Fault::Exit { node, at: 300 + time(), code: 3 });
-            all.push(Fault::Refusal { node });
+            all.push(Fault::Refuses { node });
             all.push(Fault::Two { first: node, then: 1 + node % (n - 1), at: 300 + time() });
         }
     }

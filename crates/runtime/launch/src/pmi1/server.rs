@@ -269,7 +269,7 @@ impl Server {
     pub(crate) fn release(&mut self, values: Vec<(String, String)>) -> Vec<Action> {
         let group = &mut self.groups[0];
         if group.waiting < group.members.len() {
-            return Vec::new(); // nobody asked
+            return Vec::new(); // no process asked
         }
         group.values.extend(values);
         self.open_barrier(0)
@@ -400,7 +400,7 @@ mod tests {
         assert!(!server.is_inside(0) && server.is_inside(1));
     }
 
-    /// Two hosts with two ranks each: nobody leaves before all are in, and all see what all have put.
+    /// Two hosts with two ranks each: no process leaves before all are in, and all see what all have put.
     #[test]
     fn ranks_of_two_hosts_exchange_what_they_put_at_a_barrier() {
         let mut hosts = [Server::new("j".into()), Server::new("j".into())];
@@ -414,7 +414,7 @@ mod tests {
                 let rank = 2 * number + client;
                 server.receive(client, &format!("cmd=put kvsname=kvs_j_0 key=k{rank} value=v {rank}"));
             }
-            assert_eq!(server.release(Vec::new()), [], "nobody waits");
+            assert_eq!(server.release(Vec::new()), [], "no process waits");
             assert_eq!(server.receive(0, "cmd=barrier_in"), []);
             match &server.receive(1, "cmd=barrier_in")[..] {
                 [Action::Exchange { values }] => put.extend(values.clone()),

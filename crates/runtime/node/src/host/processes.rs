@@ -209,7 +209,7 @@ impl Processes {
         Some(PROMPT.saturating_sub(since.elapsed()) + Duration::from_millis(1))
     }
 
-    /// Nobody reads a stream any more: whoever writes there is told so by the kernel.
+    /// No process reads a stream any more: the kernel tells those that write there.
     pub fn close_output(&mut self, stream: Stream) {
         *self.pipe(stream) = None;
     }
