@@ -57,6 +57,7 @@ def begun(rig, *arguments, hosts=ALL, shell_words=("sh", "-c", ENDLESS), started
                 assert "started" in process.stdout.readline()
             yield process
         finally:
+            signal_all(client(rig[0]), signal.SIGKILL)  # `process` is the nsenter around it
             process.kill()
 
 
