@@ -9,6 +9,7 @@ pub mod cluster;
 pub mod debug;
 pub mod doctor;
 pub mod env;
+pub mod exec;
 pub mod export;
 pub mod launch_arguments;
 pub mod manual;
@@ -42,6 +43,7 @@ const EXAMPLES: &str = "\
 Examples:
   evenkeel run -n 16 -- ./app input.dat       run a program; the summary says which ranks waited for which
   evenkeel run -n 4 -- python3 script.py      run Python with mpi4py
+  evenkeel exec --hosts a,b,c -- uptime       run a command on several hosts
   evenkeel doctor ./app                       find out what works here, and which calls are covered
   evenkeel where --stacks                     why does my job hang: which ranks, in which functions
   evenkeel top                                watch a job: which ranks wait, and for which
@@ -84,6 +86,7 @@ pub struct CommandLine {
 )]
 pub enum Command {
     Run(Box<run::RunArguments>),
+    Exec(Box<exec::ExecArguments>),
     Env(Box<env::EnvArguments>),
     Doctor(doctor::DoctorArguments),
     Replay(replay::ReplayArguments),
@@ -106,6 +109,8 @@ pub enum Command {
     Man(manual::ManArguments),
     #[command(hide = true)]
     Options(manual::OptionsArguments),
+    #[command(hide = true)]
+    HostNode(exec::HostNodeArguments),
     #[command(hide = true)]
     WhereResponder(whereabouts::RespondArguments),
     #[command(hide = true)]
@@ -146,6 +151,7 @@ fn with_negative_numbers(grammar: clap::Command) -> clap::Command {
 pub fn execute(command: Command) -> Result<Outcome, CommandError> {
     Ok(match command {
         Command::Run(arguments) => run::run(&arguments)?,
+        Command::Exec(arguments) => exec::exec(&arguments)?,
         Command::Env(arguments) => env::env(&arguments)?.into(),
         Command::Doctor(arguments) => doctor::doctor(&arguments)?,
         Command::Replay(arguments) => replay::replay(&arguments)?,
@@ -167,6 +173,7 @@ pub fn execute(command: Command) -> Result<Outcome, CommandError> {
         Command::Completions(arguments) => manual::completions(CommandLine::command(), &arguments).into(),
         Command::Man(arguments) => manual::man(CommandLine::command(), &arguments)?.into(),
         Command::Options(_) => manual::options_page().into(),
+        Command::HostNode(arguments) => exec::serve_host(&arguments),
         Command::WhereResponder(_) => whereabouts::respond().into(),
         Command::DoctorPeer(arguments) => doctor::take_part_in_trial(&arguments).into(),
         Command::Injector(arguments) => injector::disturb(&arguments)?.into(),

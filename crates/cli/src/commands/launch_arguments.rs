@@ -23,7 +23,8 @@ pub struct MpiArguments {
     /// The launcher to use instead of the one that belongs to the MPI: a path, srun, or evenkeel
     ///
     /// evenkeel: `evenkeel run` starts the ranks of MPICH and its relatives itself, and those of Open MPI if
-    /// there is a libpmix, on this machine, without mpiexec or mpirun.
+    /// there is a libpmix, on this machine, without mpiexec or mpirun; with --hosts those of MPICH and its
+    /// relatives on these hosts.
     #[arg(long, value_name = "PATH")]
     pub launcher: Option<String>,
 }

@@ -182,6 +182,63 @@ pub enum LaunchError {
         option: &'static str,
     },
 
+    /// A host is named twice.
+    #[error("cannot use --hosts: host {host} is named twice. Name it once, with a number: {host}:2.")]
+    HostTwice {
+        /// The host.
+        host: String,
+    },
+
+    /// A name that is none.
+    #[error(
+        "cannot use --hosts: `{given}` names no host. Write names of hosts with commas between them: \
+         --hosts a,b,c."
+    )]
+    NoHost {
+        /// What was given.
+        given: String,
+    },
+
+    /// The number behind a host's name is none.
+    #[error("cannot use --hosts: what follows the colon in `{given}` is no number from 1 on. Write a:4.")]
+    HostSlots {
+        /// What was given.
+        given: String,
+    },
+
+    /// The hosts take fewer ranks.
+    #[error(
+        "cannot start {ranks} ranks on these hosts: --hosts gives them {slots} in all. Raise the numbers \
+         behind the hosts' names, or leave them out."
+    )]
+    TooFewSlots {
+        /// Ranks that were asked for.
+        ranks: u32,
+        /// Ranks that the hosts take.
+        slots: u32,
+    },
+
+    /// An option that acts on one host.
+    #[error(
+        "cannot use {option} with --launcher evenkeel and --hosts: it acts on the ranks of one host. Leave \
+         one of them out."
+    )]
+    OnlyOneHost {
+        /// The option.
+        option: &'static str,
+    },
+
+    /// This process has no working directory.
+    #[error("cannot run this in the working directory: {why}. Go to another one, or name one: --chdir.")]
+    NoDirectory {
+        /// What the system says.
+        why: std::io::Error,
+    },
+
+    /// A job on several hosts was not started.
+    #[error("{0}")]
+    Node(#[from] evenkeel_node::NodeError),
+
     /// evenkeel could not start the ranks itself.
     #[error("{0}")]
     Job(#[from] evenkeel_launch::JobError),

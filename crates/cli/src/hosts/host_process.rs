@@ -1,7 +1,7 @@
 //! A process on a host: its output, its errors, and its end.
 
-use super::remote_shell::RemoteShell;
 use crate::machine::worker::{self, WorkerOutput};
+use evenkeel_node::RemoteShell;
 use serde::Deserialize;
 use std::io::Read;
 use std::process::{Child, ChildStderr, Command, Stdio};

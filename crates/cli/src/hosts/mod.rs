@@ -4,4 +4,3 @@
 //! May use: [`machine`](crate::machine). Must never: know what the processes are for.
 
 pub mod host_process;
-pub mod remote_shell;

@@ -3,6 +3,7 @@
 //! May use: [`program`](crate::program) and [`errors`](crate::errors). Must never: start anything.
 
 pub mod environment;
+pub mod hosts;
 pub mod launcher;
 pub mod preparation;
 pub mod shim;

@@ -5,7 +5,7 @@ use crate::signals;
 /// Why a job ended otherwise than by all ranks' success.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Cause {
-    /// A rank ended with a code other than 0.
+    /// A rank ended with a code other than 0. `rank` names it for people, as `rank 3`.
     Exit { rank: String, pid: i32, code: u8 },
     /// A rank was ended by a signal.
     Signal { rank: String, pid: i32, number: i32, has_core: bool },
@@ -19,6 +19,8 @@ pub(crate) enum Cause {
     Interrupted { number: i32 },
     /// The supervisor was killed.
     Orphaned,
+    /// Something has failed on another host.
+    Elsewhere { is_patient: bool },
 }
 
 /// The exit code of a job that did not fail by an exit code or a signal.
@@ -35,7 +37,7 @@ impl Cause {
                 0 => FAILED,
                 code => code,
             },
-            Cause::Deserted { .. } | Cause::Protocol { .. } => FAILED,
+            Cause::Deserted { .. } | Cause::Protocol { .. } | Cause::Elsewhere { .. } => FAILED,
             Cause::Orphaned => by_signal(libc::SIGKILL),
         }
     }
@@ -43,7 +45,11 @@ impl Cause {
     /// Whether the other ranks may go on for a while: they may end by themselves, with a message of their
     /// own.
     pub(crate) fn is_patient(&self) -> bool {
-        matches!(self, Cause::Exit { .. } | Cause::Signal { .. } | Cause::Deserted { .. })
+        match self {
+            Cause::Exit { .. } | Cause::Signal { .. } | Cause::Deserted { .. } => true,
+            Cause::Elsewhere { is_patient } => *is_patient,
+            _ => false,
+        }
     }
 
     /// What is said on standard error. Nothing if the user knows: they have sent the signal.
@@ -53,23 +59,23 @@ impl Cause {
         let ended = if others { "; the other ranks were ended" } else { "" };
         Some(match self {
             Cause::Exit { rank, pid, code } => {
-                format!("rank {rank} (process {pid}) ended with exit code {code}{ended}.")
+                format!("{rank} (process {pid}) ended with exit code {code}{ended}.")
             }
             Cause::Signal { rank, pid, number, has_core } => {
                 let core = if *has_core { ", and left a core file" } else { "" };
                 let name = signals::name(*number);
-                format!("rank {rank} (process {pid}) was killed by {name}{core}{ended}.")
+                format!("{rank} (process {pid}) was killed by {name}{core}{ended}.")
             }
             Cause::Deserted { rank, pid } => format!(
-                "rank {rank} (process {pid}) ended with exit code 0 between MPI_Init and MPI_Finalize, where \
+                "{rank} (process {pid}) ended with exit code 0 between MPI_Init and MPI_Finalize, where \
                  the others would wait for it{ended}. Have every rank call MPI_Finalize, or MPI_Abort."
             ),
-            Cause::Abort { rank, code } => format!("rank {rank} called MPI_Abort with code {code}{ended}."),
+            Cause::Abort { rank, code } => format!("{rank} called MPI_Abort with code {code}{ended}."),
             Cause::Protocol { rank, line } => format!(
-                "rank {rank} sent a request that this launcher does not know (`{line}`){ended}. Use the MPI \
+                "{rank} sent a request that this launcher does not know (`{line}`){ended}. Use the MPI \
                  library's own launcher: --launcher mpiexec."
             ),
-            Cause::Interrupted { .. } | Cause::Orphaned => return None,
+            Cause::Interrupted { .. } | Cause::Orphaned | Cause::Elsewhere { .. } => return None,
         })
     }
 }
@@ -85,7 +91,7 @@ mod tests {
 
     #[test]
     fn a_failure_never_has_the_code_of_a_success() {
-        let rank = || "0".to_string();
+        let rank = || "rank 0".to_string();
         for code in [-1, 0, 1, 255, 256, i32::MAX, i32::MIN] {
             assert_ne!(Cause::Abort { rank: rank(), code }.code(), 0);
         }
@@ -96,7 +102,7 @@ mod tests {
 
     #[test]
     fn sentences_name_the_rank() {
-        let killed = Cause::Signal { rank: "3".into(), pid: 77, number: libc::SIGSEGV, has_core: false };
+        let killed = Cause::Signal { rank: "rank 3".into(), pid: 77, number: libc::SIGSEGV, has_core: false };
         let said = killed.sentence(true).unwrap();
         assert_eq!(said, "rank 3 (process 77) was killed by SIGSEGV; the other ranks were ended.");
         assert_eq!(Cause::Interrupted { number: libc::SIGINT }.sentence(true), None);

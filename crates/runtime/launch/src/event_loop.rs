@@ -2,8 +2,11 @@
 
 mod rank;
 mod shutdown;
+mod silence;
 
+use crate::channel::Channel;
 use crate::ending::Cause;
+use crate::hosted_job::{HostedJob, Order, Report};
 use crate::job::{Job, JobError, OutputStyle, StandardInput};
 use crate::output::Sink;
 use crate::pmi1::{Action, Client, Server, SpawnCommand};
@@ -15,6 +18,7 @@ use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 use rustix::fs::Timespec;
 use rustix::process::{Pid, WaitStatus};
 use shutdown::{Shutdown, Step};
+use silence::Silence;
 use std::collections::HashSet;
 use std::env;
 use std::ffi::OsString;
@@ -31,6 +35,8 @@ const PEER_DIED: u8 = 71;
 enum Source {
     Signals,
     Supervisor,
+    /// The node process has sent orders, or has gone.
+    Node,
     /// There is room in the sink of this stream.
     Room(Stream),
     /// Ranks have told the server of PMIx something.
@@ -46,8 +52,9 @@ impl Source {
             Source::Supervisor => 1,
             Source::Room(stream) => 2 + stream as u64,
             Source::Pmix => 4,
-            Source::Pmi(client) => 5 + 3 * client as u64,
-            Source::Output(client, stream) => 6 + 3 * client as u64 + stream as u64,
+            Source::Node => 5,
+            Source::Pmi(client) => 6 + 3 * client as u64,
+            Source::Output(client, stream) => 7 + 3 * client as u64 + stream as u64,
         }
     }
 
@@ -58,9 +65,10 @@ impl Source {
             2 => Source::Room(Stream::Stdout),
             3 => Source::Room(Stream::Stderr),
             4 => Source::Pmix,
+            5 => Source::Node,
             number => {
-                let client = ((number - 5) / 3) as Client;
-                match (number - 5) % 3 {
+                let client = ((number - 6) / 3) as Client;
+                match (number - 6) % 3 {
                     0 => Source::Pmi(client),
                     1 => Source::Output(client, Stream::Stdout),
                     _ => Source::Output(client, Stream::Stderr),
@@ -78,6 +86,10 @@ struct Launcher<'a> {
     server: Server,
     /// Present if the ranks speak PMIx.
     pmix: Option<pmix::Server>,
+    /// Present if the job runs on several hosts: the node process, and this host's part.
+    node: Option<(Channel, HostedJob)>,
+    /// Since when the node process has not been heard of, if there is one.
+    silence: Option<Silence>,
     /// By client number.
     ranks: Vec<Rank>,
     running: usize,
@@ -89,29 +101,8 @@ struct Launcher<'a> {
 
 /// Runs a job to its end. `supervisor` becomes readable when the supervisor ends. Returns the exit code.
 pub(crate) fn run(job: &Job, supervisor: OwnedFd) -> Result<u8, JobError> {
-    let signals = Signals::catch().map_err(JobError::system("signals"))?;
-    let epoll = epoll::create(CreateFlags::CLOEXEC).map_err(JobError::system("epoll"))?;
-    let sinks = [
-        Sink::start(duplicate(rustix::stdio::stdout())?).map_err(JobError::system("a thread for output"))?,
-        Sink::start(duplicate(rustix::stdio::stderr())?).map_err(JobError::system("a thread for output"))?,
-    ];
-    watch(&epoll, signals.descriptor(), Source::Signals)?;
-    watch(&epoll, supervisor.as_fd(), Source::Supervisor)?;
-    for stream in Stream::ALL {
-        watch(&epoll, sinks[stream as usize].room(), Source::Room(stream))?;
-    }
-    let mut launcher = Launcher {
-        job,
-        epoll,
-        signals,
-        server: new_server(),
-        pmix: None,
-        ranks: Vec::new(),
-        running: 0,
-        sinks,
-        is_held: [false; 2],
-        shutdown: Shutdown::new(job.grace),
-    };
+    let mut launcher = Launcher::new(job, new_server())?;
+    watch(&launcher.epoll, supervisor.as_fd(), Source::Supervisor)?;
     let started = launcher.start_world();
     if started.is_err() {
         processes::end_all(&HashSet::new());
@@ -120,6 +111,34 @@ pub(crate) fn run(job: &Job, supervisor: OwnedFd) -> Result<u8, JobError> {
     }
     let code = launcher.finish();
     started.map(|()| code)
+}
+
+/// Runs this host's part of a job to its end, and reports to the node process.
+pub(crate) fn run_hosted(part: HostedJob, channel: Channel) -> Result<(), JobError> {
+    let job = Job {
+        ranks: part.ranks,
+        program: part.program.clone().into(),
+        arguments: part.arguments.clone(),
+        variables: Vec::new(),
+        pmix: None,
+        output: OutputStyle::Lines,
+        input: if part.reads_input { StandardInput::First } else { StandardInput::None },
+        grace: Duration::from_millis(part.grace_ms),
+        keep_going: part.keep_going,
+    };
+    let mut launcher = Launcher::new(&job, Server::new(part.name.clone()))?;
+    watch(&launcher.epoll, channel.descriptor(), Source::Node)?;
+    launcher.silence = Some(Silence::new(Duration::from_millis(part.patience_ms), Instant::now()));
+    launcher.node = Some((channel, part));
+    match launcher.start_world() {
+        Ok(()) => launcher.wait_for_ranks(),
+        Err(error) => {
+            processes::end_all(&HashSet::new());
+            launcher.report_not_started(&error);
+        }
+    }
+    launcher.finish();
+    Ok(())
 }
 
 fn duplicate(fd: BorrowedFd) -> Result<OwnedFd, JobError> {
@@ -132,40 +151,83 @@ fn watch(epoll: &OwnedFd, fd: BorrowedFd, source: Source) -> Result<(), JobError
 }
 
 impl Launcher<'_> {
+    fn new(job: &Job, server: Server) -> Result<Launcher<'_>, JobError> {
+        let signals = Signals::catch().map_err(JobError::system("signals"))?;
+        let epoll = epoll::create(CreateFlags::CLOEXEC).map_err(JobError::system("epoll"))?;
+        let sink = |stream| Sink::start(stream).map_err(JobError::system("a thread for output"));
+        let sinks = [sink(duplicate(rustix::stdio::stdout())?)?, sink(duplicate(rustix::stdio::stderr())?)?];
+        watch(&epoll, signals.descriptor(), Source::Signals)?;
+        for stream in Stream::ALL {
+            watch(&epoll, sinks[stream as usize].room(), Source::Room(stream))?;
+        }
+        Ok(Launcher {
+            job,
+            epoll,
+            signals,
+            server,
+            pmix: None,
+            node: None,
+            silence: None,
+            ranks: Vec::new(),
+            running: 0,
+            sinks,
+            is_held: [false; 2],
+            shutdown: Shutdown::new(job.grace),
+        })
+    }
+
     fn start_world(&mut self) -> Result<(), JobError> {
         if let Some(library) = &self.job.pmix {
             let server = pmix::Server::start(library, self.server.job(), self.job.ranks)?;
             watch(&self.epoll, server.descriptor(), Source::Pmix)?;
             self.pmix = Some(server);
         }
-        let clients = self.server.add_group(self.job.ranks, Vec::new());
+        let part = self.node.as_ref().map(|(_, part)| part.clone());
+        let clients = match &part {
+            Some(part) => {
+                self.server.add_part(part.host_number, part.ranks, part.all_ranks, part.mapping.clone())
+            }
+            None => self.server.add_group(self.job.ranks, Vec::new()),
+        };
         for (rank, client) in (0..self.job.ranks).zip(clients) {
             let has_input = rank == 0 && self.job.input == StandardInput::First;
-            let mut variables = variables(self.job, rank, self.job.ranks, false);
+            let mut variables = match &part {
+                Some(part) => part.variables(rank),
+                None => variables(self.job, rank, self.job.ranks, false),
+            };
             if let Some(server) = &self.pmix {
                 variables.extend(server.variables(rank)?);
             }
-            let started =
-                processes::start(&self.job.program, &self.job.arguments, None, &variables, has_input);
+            let speaks_pmi = part.as_ref().is_none_or(|part| part.is_mpi);
+            let (program, arguments) = (&self.job.program, &self.job.arguments);
+            let started = processes::start(program, arguments, None, &variables, has_input, speaks_pmi);
             let started =
                 started.map_err(|why| JobError::Start { rank, program: self.job.program.clone(), why })?;
-            self.add(client, rank.to_string(), started, has_input)?;
+            let (name, label) = match &part {
+                Some(part) => (part.name_of(rank), part.label_of(rank)),
+                None => (format!("rank {rank}"), self.label(&rank.to_string())),
+            };
+            self.add(client, name, label, started, has_input)?;
         }
         Ok(())
+    }
+
+    fn label(&self, rank: &str) -> String {
+        match self.job.output {
+            OutputStyle::Lines => String::new(),
+            OutputStyle::Labelled => format!("[{rank}] "),
+        }
     }
 
     fn add(
         &mut self,
         client: Client,
         name: String,
+        label: String,
         started: Started,
         has_input: bool,
     ) -> Result<(), JobError> {
-        debug!("rank {name} is process {}", started.pid);
-        let label = match self.job.output {
-            OutputStyle::Lines => String::new(),
-            OutputStyle::Labelled => format!("[{name}] "),
-        };
+        debug!("{name} is process {}", started.pid);
         assert_eq!(client, self.ranks.len(), "clients are numbered in the order in which they start");
         watch(&self.epoll, started.pmi.as_fd(), Source::Pmi(client))?;
         watch(&self.epoll, started.stdout.as_fd(), Source::Output(client, Stream::Stdout))?;
@@ -179,7 +241,8 @@ impl Launcher<'_> {
         let mut events: Vec<Event> = Vec::with_capacity(64);
         while self.running > 0 {
             let prompt = self.ranks.iter().filter_map(Rank::prompt_at).min();
-            let until = [self.shutdown.next_at(), prompt].into_iter().flatten().min();
+            let look = self.silence.as_ref().map(Silence::next_look);
+            let until = [self.shutdown.next_at(), prompt, look].into_iter().flatten().min();
             let timeout = until.map(|at| to_timespec(at.saturating_duration_since(Instant::now())));
             events.clear();
             // An interrupted wait comes with a signal, which the next one finds.
@@ -188,6 +251,9 @@ impl Launcher<'_> {
                 self.handle(Source::from_number(event.data.u64()));
             }
             self.pass_prompts_on();
+            if self.silence.as_mut().is_some_and(|silence| silence.is_too_long(Instant::now())) {
+                self.kill();
+            }
             self.shut_down();
         }
     }
@@ -203,16 +269,104 @@ impl Launcher<'_> {
                     self.take_end(pid, status);
                 }
             }
-            Source::Supervisor => {
-                self.shutdown.begin(Cause::Orphaned, Instant::now());
-                processes::end_all(&HashSet::new());
-                self.running = 0;
-            }
+            Source::Supervisor => self.kill(),
+            Source::Node => self.take_orders(),
             Source::Room(stream) => self.take_room(stream),
             Source::Pmix => self.take_pmix(),
             Source::Pmi(client) => self.take_pmi(client),
             Source::Output(client, stream) => self.take_output(client, stream),
         }
+    }
+
+    /// Ends everything at once.
+    fn kill(&mut self) {
+        self.shutdown.begin(Cause::Orphaned, Instant::now());
+        processes::end_all(&HashSet::new());
+        self.running = 0;
+    }
+
+    fn take_orders(&mut self) {
+        let Some((channel, _)) = &mut self.node else { return };
+        channel.flush();
+        let orders = channel.receive::<Order>();
+        if let Some(silence) = self.silence.as_mut().filter(|_| !orders.is_empty()) {
+            silence.is_broken(Instant::now());
+        }
+        let has_gone = channel.is_closed();
+        for order in orders {
+            match order {
+                Order::Run(_) | Order::Alive => {}
+                Order::Values(values) => {
+                    self.server.release(values).into_iter().for_each(|action| self.act(action));
+                }
+                Order::Signal(number) => {
+                    self.take_signal(Received { number, is_from_kernel: false });
+                }
+                Order::End { is_patient } => {
+                    self.shutdown.begin(Cause::Elsewhere { is_patient }, Instant::now());
+                }
+                Order::Kill => self.kill(),
+            }
+        }
+        if has_gone {
+            self.kill();
+        }
+        self.update_node_interest();
+    }
+
+    /// Whether the node's connection is to be watched for room to write, too.
+    fn update_node_interest(&self) {
+        let Some((channel, _)) = &self.node else { return };
+        let flags = if channel.has_output() { EventFlags::IN | EventFlags::OUT } else { EventFlags::IN };
+        let data = EventData::new_u64(Source::Node.to_number());
+        // The descriptor is watched; this cannot fail.
+        let _ = epoll::modify(&self.epoll, channel.descriptor(), data, flags);
+    }
+
+    fn report(&mut self, report: &Report) {
+        if let Some((channel, _)) = &mut self.node {
+            channel.send(report);
+        }
+        self.update_node_interest();
+    }
+
+    /// Tells the node of a failure. One that follows from a signal of the user's, or of this process's, is
+    /// none.
+    fn report_failure(&mut self, cause: &Cause) {
+        let is_ended = self.shutdown.has_signalled()
+            || matches!(self.shutdown.cause(), Some(Cause::Interrupted { .. } | Cause::Orphaned));
+        let Some(text) = cause.sentence(false).filter(|_| self.node.is_some() && !is_ended) else { return };
+        self.report(&Report::Failed {
+            code: cause.code(),
+            text,
+            is_patient: cause.is_patient(),
+            is_only_noted: self.job.keep_going && cause.is_patient(),
+            is_consequence: matches!(cause, Cause::Exit { code: PEER_DIED, .. }),
+        });
+    }
+
+    fn report_not_started(&mut self, error: &JobError) {
+        let host = self.node.as_ref().map_or(String::new(), |(_, part)| part.host.clone());
+        let (code, text) = match error {
+            JobError::Start { program, why, .. } => {
+                let code = if why.kind() == std::io::ErrorKind::NotFound { 127 } else { 126 };
+                (code, format!("cannot start {} on {host}: {why}.", program.display()))
+            }
+            other => (1, format!("on {host}: {other}")),
+        };
+        self.report(&Report::Failed {
+            code,
+            text,
+            is_patient: false,
+            is_only_noted: false,
+            is_consequence: false,
+        });
+    }
+
+    /// Ends the job for something that is no rank's end.
+    fn begin_end(&mut self, cause: Cause) {
+        self.report_failure(&cause);
+        self.shutdown.begin(cause, Instant::now());
     }
 
     /// Signals for the job: those of a person are passed on, those of the terminal have reached the ranks
@@ -246,7 +400,7 @@ impl Launcher<'_> {
         let cause = match (status.exit_status(), status.terminating_signal()) {
             (Some(0), _) if !is_inside => return,
             // The last one holds up no other.
-            (Some(0), _) if self.running == 0 => return,
+            (Some(0), _) if self.running == 0 && self.node.is_none() => return,
             (Some(0), _) => Cause::Deserted { rank: name, pid },
             (Some(code), _) => Cause::Exit { rank: name, pid, code: code as u8 },
             (None, Some(number)) => {
@@ -259,6 +413,7 @@ impl Launcher<'_> {
 
     fn fail(&mut self, cause: Cause) {
         let is_death = matches!(cause, Cause::Signal { .. });
+        self.report_failure(&cause);
         match self.shutdown.cause() {
             // The engine of a rank that lives may have been faster than this loop.
             Some(Cause::Exit { code: PEER_DIED, .. }) if is_death && !self.shutdown.has_signalled() => {
@@ -310,8 +465,7 @@ impl Launcher<'_> {
             match request {
                 pmix::Request::Connected { .. } | pmix::Request::Finalized { .. } => {}
                 pmix::Request::Abort { rank, code } => {
-                    let cause = Cause::Abort { rank: rank.to_string(), code };
-                    self.shutdown.begin(cause, Instant::now());
+                    self.begin_end(Cause::Abort { rank: format!("rank {rank}"), code });
                 }
                 pmix::Request::Spawn { rank } => {
                     let sentence = format!(
@@ -333,12 +487,13 @@ impl Launcher<'_> {
             }
             Action::Abort { client, code } => {
                 let rank = self.ranks[client].name.clone();
-                self.shutdown.begin(Cause::Abort { rank, code }, Instant::now());
+                self.begin_end(Cause::Abort { rank, code });
             }
             Action::Spawn { client, commands, values } => self.spawn(client, &commands, values),
+            Action::Exchange { values } => self.report(&Report::Values(values)),
             Action::Malformed { client, line } => {
                 let rank = self.ranks[client].name.clone();
-                self.shutdown.begin(Cause::Protocol { rank, line }, Instant::now());
+                self.begin_end(Cause::Protocol { rank, line });
             }
         }
     }
@@ -355,6 +510,15 @@ impl Launcher<'_> {
     /// Starts the processes of one call to spawn. If one cannot be started, none of them stays.
     fn spawn(&mut self, caller: Client, commands: &[SpawnCommand], values: Vec<(String, String)>) {
         let size: u32 = commands.iter().map(|command| command.processes).sum();
+        if self.node.is_some() {
+            let sentence = format!(
+                "evenkeel: {} called MPI_Comm_spawn, which --launcher evenkeel does not carry out on several \
+                 hosts; the call fails. Leave --launcher out.\n",
+                self.ranks[caller].name
+            );
+            self.sinks[1].add(sentence.as_bytes());
+            return self.act(Action::Send(caller, Server::spawned(size, false)));
+        }
         let group = self.ranks.last().map_or(1, |rank| rank.group + 1);
         let mut all = Vec::new();
         for command in commands {
@@ -362,7 +526,7 @@ impl Launcher<'_> {
             let program = found(command, directory);
             for _ in 0..command.processes {
                 let variables = variables(self.job, all.len() as u32, size, true);
-                match processes::start(&program, &command.arguments, directory, &variables, false) {
+                match processes::start(&program, &command.arguments, directory, &variables, false, true) {
                     Ok(started) => all.push(started),
                     Err(why) => {
                         debug!("cannot spawn {}: {why}", program.display());
@@ -377,8 +541,9 @@ impl Launcher<'_> {
         }
         let clients = self.server.add_group(size, values);
         for (rank, (client, started)) in clients.into_iter().zip(all).enumerate() {
-            let name = format!("{rank} of spawned group {group}");
-            if let Err(error) = self.add(client, name, started, false) {
+            let rank = format!("{rank} of spawned group {group}");
+            let label = self.label(&rank);
+            if let Err(error) = self.add(client, format!("rank {rank}"), label, started, false) {
                 // Only the kernel's limit of watched descriptors leads here.
                 self.sinks[1].add(format!("evenkeel: {error}\n").as_bytes());
                 self.shutdown.begin(Cause::Orphaned, Instant::now());
@@ -438,6 +603,9 @@ impl Launcher<'_> {
     }
 
     fn say(&self, cause: &Cause, others: bool) {
+        if self.node.is_some() {
+            return; // the client says it
+        }
         if let Some(sentence) = cause.sentence(others) {
             self.sinks[1].add(format!("evenkeel: {sentence}\n").as_bytes());
         }
@@ -465,6 +633,10 @@ impl Launcher<'_> {
         }
         let code = self.shutdown.cause().map_or(0, Cause::code);
         self.sinks.into_iter().for_each(Sink::finish);
+        if let Some((channel, _)) = &mut self.node {
+            channel.send(&Report::Ended);
+            channel.finish();
+        }
         code
     }
 
@@ -542,7 +714,7 @@ mod tests {
 
     #[test]
     fn each_source_has_a_number_of_its_own() {
-        let mut all = vec![Source::Signals, Source::Supervisor, Source::Pmix];
+        let mut all = vec![Source::Signals, Source::Supervisor, Source::Node, Source::Pmix];
         all.extend(Stream::ALL.map(Source::Room));
         for client in [0, 1, 77] {
             all.push(Source::Pmi(client));

@@ -4,6 +4,9 @@
 //! job           what is to be run, and why it could not be
 //! supervisor    the process that the user started; outlives a killed launcher
 //! watched       runs something that is looked at from time to time, and may be ended
+//! hosted        the launcher on one of several hosts, as the child of a node process
+//! hosted_job    this host's part; what node and launcher tell each other
+//! channel       values between two processes of this machine
 //! event_loop    the launcher: one loop over PMI connections, output pipes and signals
 //! ending        pure: which event ended the job, its exit code, its sentence
 //! pmi1          pure: the protocol PMI-1, which MPICH and its relatives speak
@@ -23,8 +26,11 @@
 
 pub mod job;
 
+mod channel;
 mod ending;
 mod event_loop;
+mod hosted;
+mod hosted_job;
 mod output;
 mod pmi1;
 mod pmix;
@@ -33,6 +39,11 @@ mod signals;
 mod supervisor;
 mod watched;
 
+pub use channel::Channel;
+pub use hosted::Hosted;
+pub use hosted_job::{HostLabel, HostedJob, Order, Report};
 pub use job::{Job, JobError, OutputStyle, StandardInput};
+pub use output::{Lines, Sink};
+pub use signals::{Received, Signals, die_of};
 pub use supervisor::run;
 pub use watched::{Watch, Watched, run_watched};

@@ -16,21 +16,25 @@ const CAUGHT: [i32; 9] = [SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SI
 
 /// A signal that has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Received {
-    pub(crate) number: i32,
+pub struct Received {
+    /// Its number.
+    pub number: i32,
     /// Whether the kernel sent it: for the terminal's keys, and then to the whole process group.
-    pub(crate) is_from_kernel: bool,
+    pub is_from_kernel: bool,
 }
 
 /// The signals of this process.
-pub(crate) struct Signals {
+pub struct Signals {
     delivery: SignalDelivery<UnixStream, WithOrigin>,
 }
 
 impl Signals {
     /// From now on signals are events. Those that this process was told to ignore, as by `nohup`, stay
     /// ignored, here and in the ranks.
-    pub(crate) fn catch() -> io::Result<Signals> {
+    ///
+    /// # Errors
+    /// If the kernel has no descriptors left.
+    pub fn catch() -> io::Result<Signals> {
         let ignored = ignored(&std::fs::read_to_string("/proc/self/status").unwrap_or_default());
         let caught = CAUGHT.iter().filter(|number| **number == SIGCHLD || ignored >> (**number - 1) & 1 == 0);
         let (read, write) = UnixStream::pair()?;
@@ -39,12 +43,12 @@ impl Signals {
     }
 
     /// Readable when a signal has come.
-    pub(crate) fn descriptor(&self) -> BorrowedFd<'_> {
+    pub fn descriptor(&self) -> BorrowedFd<'_> {
         self.delivery.get_read().as_fd()
     }
 
     /// The signals that have come since the last call. Several of one number may be one.
-    pub(crate) fn take(&mut self) -> Vec<Received> {
+    pub fn take(&mut self) -> Vec<Received> {
         let mut bytes = [0u8; 256];
         while self.delivery.get_read_mut().read(&mut bytes).is_ok_and(|read| read == bytes.len()) {}
         let received = |origin: signal_hook::low_level::siginfo::Origin| Received {
@@ -81,7 +85,7 @@ pub(crate) fn name(number: i32) -> String {
 }
 
 /// Ends this process as the signal would have, so that shells see why it ended.
-pub(crate) fn die_of(number: i32) {
+pub fn die_of(number: i32) {
     // If the signal has no such action, the exit code says the same.
     let _ = signal_hook::low_level::emulate_default_handler(number);
 }

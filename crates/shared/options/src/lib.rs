@@ -259,17 +259,19 @@ options! {
     /// `evenkeel run` alone.
     DEADLOCK { name: "deadlock", env: "EVENKEEL_DEADLOCK", default: "", values: "report|end|off" }
 
-    /// How `--timeout` and `--deadlock` look at ranks on other machines. A command such as `ssh -p 2222`,
-    /// behind which the machine's name and the words of a command come; or one with `%h` in place of the
-    /// name, such as `kubectl exec -i %h --`. It must pass standard input on, and not ask for a password.
-    /// Empty: what the launcher was told to use, in an allocation of Slurm's `srun`, else `ssh`. It is an
-    /// option of `evenkeel run` and `evenkeel where`.
+    /// How `--hosts` reaches other machines, and how `--timeout` and `--deadlock` look at ranks there. A
+    /// command such as `ssh -p 2222`, behind which the machine's name and the words of a command come; or one
+    /// with `%h` in place of the name, such as `kubectl exec -i %h --`. It must pass standard input on, and
+    /// not ask for a password. Empty: what the launcher was told to use, in an allocation of Slurm's `srun`,
+    /// else `ssh`. It is an option of `evenkeel run`, `evenkeel exec` and `evenkeel where`.
     REMOTE_SHELL { name: "remote-shell", env: "EVENKEEL_REMOTE_SHELL", default: "", values: "COMMAND" }
 
-    /// The machines on which `--timeout` and `--deadlock` look for the ranks if none is on this one, as where
-    /// a login node starts a job. Empty: those that the launcher is given (`--launcher-args`), else those of
-    /// the allocation of Slurm, PBS, LSF or Grid Engine that this is in. It is an option of `evenkeel run`;
-    /// `evenkeel where` has one of the same name.
+    /// With `--launcher evenkeel`: the hosts on which ranks are started, in blocks. A number behind a name
+    /// says how many ranks that host takes (`a:4,b:4`). Without numbers the ranks are spread evenly. Under
+    /// other launchers: the machines on which `--timeout` and `--deadlock` look for the ranks if none is on
+    /// this one, as where a login node starts a job. Empty: those that the launcher is given
+    /// (`--launcher-args`), else those of the allocation of Slurm, PBS, LSF or Grid Engine that this is in.
+    /// It is an option of `evenkeel run`; `evenkeel where` and `evenkeel exec` have one of the same name.
     HOSTS { name: "hosts", env: "EVENKEEL_HOSTS", default: "", values: "HOST,…" }
 
     /// Take turns with the other jobs of this user on this machine that were started so. All ranks of a job

@@ -16,6 +16,7 @@ Examples:
   evenkeel run -n 16 --wait yield --report run.json -- ./app
   evenkeel run -n 8 --launcher srun -- ./app
   evenkeel run -n 8 --launcher evenkeel --label -- ./app      start the ranks without mpiexec
+  evenkeel run -n 8 --launcher evenkeel --hosts a,b -- ./app  and on several hosts
   evenkeel run -n 8 --launcher-args '--hostfile hosts' -- ./app
   evenkeel run -n 4 --mpi openmpi -- ./starts-mpi-programs.sh
   evenkeel run -n 4 --inject stalls=exp:10ms/100ms --inject competitors=1 -- ./app
@@ -101,6 +102,11 @@ pub struct StartArguments {
     /// four times as long; a second Ctrl-C kills them at once.
     #[arg(long, value_name = "MILLISECONDS", value_parser = whole::<u64>(0..=3_600_000))]
     pub grace: Option<u64>,
+    /// With --hosts: how many node processes one of them starts [default: 16]
+    ///
+    /// There is one per host. Those of more hosts are started by nodes, as a tree.
+    #[arg(long, value_name = "N", value_parser = whole::<usize>(1..=4096))]
+    pub fanout: Option<usize>,
 }
 
 impl StartArguments {

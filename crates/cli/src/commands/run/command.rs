@@ -8,6 +8,8 @@ use super::supervision::Supervision;
 use crate::commands::launch_arguments::EngineOptions;
 use crate::errors::{CommandError, FileError, LaunchError};
 use crate::inject::injections::Injections;
+use crate::jobs::machines::Ways;
+use crate::launch::hosts;
 use crate::launch::launcher::{self, LaunchRequest};
 use crate::launch::trace_folder::{self, RecordedStart};
 use crate::launch::transports::Surroundings;
@@ -16,8 +18,10 @@ use crate::machine::{cores, process_limit};
 use crate::output::file;
 use crate::output::outcome::Outcome;
 use crate::program::loader::Search;
+use crate::program::mpi::Maker;
 use crate::program::search_path;
-use evenkeel_launch::{Job, OutputStyle, StandardInput};
+use evenkeel_launch::{HostLabel, Job, OutputStyle, StandardInput};
+use evenkeel_node::{HostJob, InputChoice, NodeSettings, Place};
 use evenkeel_options::{self as options, OptionSpec};
 use std::ffi::OsString;
 use std::iter;
@@ -68,6 +72,7 @@ fn launch(start: Start, ranks: u32, injections: &Injections) -> Result<Outcome, 
             let code = evenkeel_launch::run(&job).map_err(LaunchError::from)?;
             Ok(Outcome::of_program(code))
         }
+        Start::Hosts { places, job, settings } => Ok(hosts::run(&places, *job, settings)?),
         Start::Launcher { words, variables } => {
             let (launcher, words) = words.split_first().expect("the launcher is the first word");
             let error = Command::new(launcher).args(words).envs(variables).exec();
@@ -129,6 +134,8 @@ fn begin_trace(arguments: &RunArguments) -> Result<(), CommandError> {
 enum Start {
     /// This process.
     Own(Job),
+    /// Node processes on several hosts.
+    Hosts { places: Vec<Place>, job: Box<HostJob>, settings: NodeSettings },
     /// The launcher with its arguments, and variables for the launcher itself.
     Launcher { words: Vec<String>, variables: Vec<(String, String)> },
 }
@@ -151,6 +158,13 @@ impl Start {
                 let words = iter::once(program).chain(job.arguments.iter().map(text));
                 let line = quoted(&mut variables.map(|pair| assignment(&pair)).chain(words));
                 format!("{line}  # {} times, by evenkeel itself", job.ranks)
+            }
+            Start::Hosts { places, job, .. } => {
+                let words = iter::once(&job.program).chain(&job.arguments);
+                let line = quoted(&mut words.map(|word| word.to_string_lossy().into_owned()));
+                let places = places.iter().map(|place| format!("{} on {}", place.ranks, place.host));
+                let places = places.collect::<Vec<_>>().join(", ");
+                format!("{line}  # ranks by evenkeel itself: {places}")
             }
         }
     }
@@ -176,7 +190,14 @@ fn prepare(
     let of_run = supervision.map(Supervision::variable).into_iter();
     let of_run = of_run.chain(sharing.map(Sharing::variable)).collect();
     let variables = [prepared.variables, injections.variables(), of_run].concat();
-    if arguments.mpi.launcher.as_deref() == Some(launcher::OWN) {
+    let is_own = arguments.mpi.launcher.as_deref() == Some(launcher::OWN);
+    let on_hosts = named_by_user(arguments, is_own)?;
+    if let Some(list) = on_hosts.as_ref().filter(|_| prepared.library.maker == Maker::Mpich) {
+        launcher::check_own(&prepared.library, &search, &extra)?;
+        refuse_on_hosts(arguments, sharing)?;
+        return start_on_hosts(arguments, list, &file, variables);
+    }
+    if is_own && on_hosts.is_none() {
         let pmix = launcher::check_own(&prepared.library, &search, &extra)?;
         sharing.map_or(Ok(()), |sharing| sharing.check_launcher(None, &extra))?;
         let style = launcher::LauncherStyle::of(prepared.library.maker);
@@ -184,7 +205,16 @@ fn prepare(
         return Ok(Start::Own(job(arguments, file, pmix, [variables, presets].concat())));
     }
     arguments.start.refuse()?;
-    let launcher = match arguments.mpi.launcher.as_deref() {
+    let (mut extra, mut of_launcher) = (extra, Vec::new());
+    if let Some(list) = &on_hosts {
+        eprintln!(
+            "evenkeel: between hosts, ranks of Open MPI need its own launcher, which starts this job: \
+             --launcher evenkeel serves them on one host."
+        );
+        (extra, of_launcher) = for_open_mpi(arguments, list, extra)?;
+    }
+    let named = arguments.mpi.launcher.as_deref().filter(|_| on_hosts.is_none());
+    let launcher = match named {
         Some(name) => launcher::named(name, prepared.library.maker, &on_path)?,
         None => launcher::of_library(&prepared.library, &on_path)?,
     };
@@ -206,10 +236,84 @@ fn prepare(
         prepared.one_session.as_deref(),
         &environment::preloaded(),
     );
+    variables.extend(of_launcher);
     let surroundings = Surroundings::of_this_machine(&prepared.library.path);
     variables.extend(surroundings.presets(launcher.style, &request.extra));
     let physical_cores = cores::physical(&cores::usable());
     Ok(Start::Launcher { words: launcher::command(&launcher, &request, physical_cores)?, variables })
+}
+
+/// The hosts on which evenkeel is to start ranks itself, as the user names them.
+fn named_by_user(arguments: &RunArguments, is_own: bool) -> Result<Option<String>, LaunchError> {
+    let list = arguments.options.value(&options::HOSTS);
+    let is_named = is_own && !list.is_empty();
+    if arguments.start.fanout.is_some() && !is_named {
+        return Err(LaunchError::OnlyOwnLauncher { option: "--fanout" });
+    }
+    Ok(is_named.then_some(list))
+}
+
+/// Refuses what acts on the ranks of one host.
+fn refuse_on_hosts(arguments: &RunArguments, sharing: Option<&Sharing>) -> Result<(), LaunchError> {
+    match () {
+        () if sharing.is_some() => Err(LaunchError::ShareElsewhere { what: "--hosts".into() }),
+        () if !arguments.injections.is_empty() => Err(LaunchError::OnlyOneHost { option: "--inject" }),
+        () => Ok(()),
+    }
+}
+
+/// The start of ranks on several hosts.
+fn start_on_hosts(
+    arguments: &RunArguments,
+    list: &str,
+    program: &Path,
+    variables: Vec<(String, String)>,
+) -> Result<Start, CommandError> {
+    let (given, start) = (&arguments.options, &arguments.start);
+    let shell = Some(given.value(&options::REMOTE_SHELL)).filter(|shell| !shell.is_empty());
+    let preloaded = variables.iter().filter(|(name, _)| name == "LD_PRELOAD");
+    let preloaded = preloaded.flat_map(|(_, value)| value.split(':')).filter(|file| file.contains('/'));
+    let files = preloaded.map(OsString::from).collect();
+    let settings = hosts::settings(
+        Ways { hosts: Vec::new(), shell }.shell(None)?,
+        start.fanout.unwrap_or(hosts::DEFAULT_FANOUT),
+        &given.value(&options::NODE_PATIENCE_MS),
+        &given.value(&options::NETWORK),
+        &given.value(&options::PORTS),
+    );
+    let job = HostJob {
+        program: program.into(),
+        arguments: arguments.program[1..].iter().map(OsString::from).collect(),
+        environment: hosts::environment(variables),
+        directory: std::env::current_dir().map_err(|why| LaunchError::NoDirectory { why })?.into(),
+        files,
+        is_mpi: true,
+        label: if start.label { HostLabel::Rank } else { HostLabel::None },
+        input: match start.stdin {
+            Some(StdinChoice::None) => InputChoice::None,
+            _ => InputChoice::First,
+        },
+        grace_ms: start.grace.unwrap_or(DEFAULT_GRACE_MS),
+        keep_going: start.keep_going,
+    };
+    let places = hosts::places_of_ranks(list, arguments.ranks)?;
+    Ok(Start::Hosts { places, job: Box::new(job), settings })
+}
+
+/// Arguments of Open MPI's launcher that start ranks on these hosts, and variables for the launcher itself.
+#[allow(clippy::type_complexity, reason = "two lists that have nothing in common")]
+fn for_open_mpi(
+    arguments: &RunArguments,
+    list: &str,
+    extra: Vec<String>,
+) -> Result<(Vec<String>, Vec<(String, String)>), LaunchError> {
+    let places = hosts::places_of_ranks(list, arguments.ranks)?;
+    let list: Vec<String> = places.iter().map(|place| format!("{}:{}", place.host, place.ranks)).collect();
+    let extra = ["--host".to_string(), list.join(",")].into_iter().chain(extra).collect();
+    let shell = arguments.options.value(&options::REMOTE_SHELL);
+    let names = ["OMPI_MCA_plm_rsh_agent", "PRTE_MCA_plm_ssh_agent"];
+    let named = names.iter().filter(|_| !shell.is_empty());
+    Ok((extra, named.map(|name| (name.to_string(), shell.clone())).collect()))
 }
 
 /// The job that evenkeel starts itself.

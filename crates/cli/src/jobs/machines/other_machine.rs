@@ -2,8 +2,8 @@
 
 use super::message::{Introduction, Request};
 use crate::hosts::host_process::{self, HostProcess, NotStarted};
-use crate::hosts::remote_shell::RemoteShell;
 use crate::machine::worker::{self, WorkerOutput};
+use evenkeel_node::RemoteShell;
 use serde::Deserialize;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};

@@ -2,7 +2,7 @@
 
 use super::message::Introduction;
 use super::other_machine::OtherMachine;
-use crate::hosts::remote_shell::RemoteShell;
+use evenkeel_node::RemoteShell;
 use std::time::{Duration, Instant};
 
 /// A machine that could not be looked at.

@@ -1,9 +1,9 @@
 //! The remote shell that leads to the other machines of a job.
 
 use crate::errors::JobError;
-use crate::hosts::remote_shell::RemoteShell;
 use crate::jobs::discovery::Job;
 use crate::jobs::process;
+use evenkeel_node::RemoteShell;
 use evenkeel_options::REMOTE_SHELL;
 
 /// By which launchers are told which remote shell to use.
@@ -33,7 +33,7 @@ pub struct Ways {
 impl Ways {
     /// The remote shell for a job: what the user names, by option or variable; else what the launcher of the
     /// job was told to use; in an allocation of Slurm's srun; else ssh.
-    pub(super) fn shell(&self, job: Option<&Job>) -> Result<RemoteShell, JobError> {
+    pub fn shell(&self, job: Option<&Job>) -> Result<RemoteShell, JobError> {
         // Root runs nothing that another user's job names.
         let environment = |pid: u32| {
             let variables = process::environment(pid);

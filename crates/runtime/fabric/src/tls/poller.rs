@@ -1,7 +1,7 @@
 //! Waits for several sockets and a time at once, behind one descriptor (epoll).
 
 use std::io;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::time::{Duration, Instant};
 
 /// How many sockets are reported at once.
@@ -102,6 +102,12 @@ impl Poller {
             let has = |event: i32| ended || events & event as u32 != 0;
             ready.push(Ready { key, read: has(libc::EPOLLIN), write: has(libc::EPOLLOUT) });
         }
+    }
+}
+
+impl AsFd for Poller {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.epoll.as_fd()
     }
 }
 

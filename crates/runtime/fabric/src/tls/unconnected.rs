@@ -76,6 +76,20 @@ impl UnconnectedWire {
         self.connect_as(node, secret, identity, addresses)
     }
 
+    /// The same for a node that connects to the others, and to which none connects: it listens nowhere.
+    ///
+    /// # Errors
+    /// Those of [`UnconnectedWire::connect`].
+    pub fn connect_without_listening(
+        self,
+        node: NodeId,
+        secret: &JobSecret,
+        addresses: &[Vec<u8>],
+    ) -> Result<TlsWire, TlsError> {
+        let identity = Identity::new(secret, node)?;
+        self.connect_to(node, secret, identity, addresses, false)
+    }
+
     /// The same with an identity that is made by the caller.
     pub(super) fn connect_as(
         self,
@@ -83,6 +97,17 @@ impl UnconnectedWire {
         secret: &JobSecret,
         identity: Identity,
         addresses: &[Vec<u8>],
+    ) -> Result<TlsWire, TlsError> {
+        self.connect_to(node, secret, identity, addresses, true)
+    }
+
+    fn connect_to(
+        self,
+        node: NodeId,
+        secret: &JobSecret,
+        identity: Identity,
+        addresses: &[Vec<u8>],
+        listens: bool,
     ) -> Result<TlsWire, TlsError> {
         let error = || TlsError::Addresses(addresses.len(), node.index());
         let parsed = addresses.iter().map(|bytes| NodeAddress::parse(bytes));
@@ -99,7 +124,10 @@ impl UnconnectedWire {
         let others = parsed.iter().enumerate().filter(|(number, _)| *number != node.index());
         let others: Vec<&NodeAddress> = others.map(|(_, address)| address).collect();
         let reached_at = self.port.address().reached_at(&others);
-        let listening = self.port.listen(others.into_iter()).map_err(TlsError::NoListener)?;
+        let listening = match listens {
+            true => self.port.listen(others.into_iter()).map_err(TlsError::NoListener)?,
+            false => Vec::new(),
+        };
         let greeting = GreetingKey::new(secret);
         let connections = Connections::new(node, peers.len(), identity, greeting, listening);
         Ok(TlsWire::new(node, reached_at, peers, self.memory, connections.map_err(TlsError::NoListener)?))

@@ -12,7 +12,7 @@ use crate::wire::{Event, SleepingWire, Ticket, Wire, WireError, check_atomic, ch
 use bytes::Bytes;
 use std::collections::{HashMap, VecDeque};
 use std::net::SocketAddr;
-use std::os::fd::RawFd;
+use std::os::fd::{AsFd, BorrowedFd, RawFd};
 use std::time::{Duration, Instant};
 
 /// Encrypted bytes that a connection holds until the kernel takes them; the rest waits as it is.
@@ -68,6 +68,11 @@ impl TlsWire {
     /// Where each node is reached; None: this one.
     pub fn addresses(&self) -> impl Iterator<Item = Option<SocketAddr>> + '_ {
         self.peers.iter().map(|peer| peer.address)
+    }
+
+    /// Becomes readable when there may be an event, after [`SleepingWire::arm`].
+    pub fn descriptor(&self) -> BorrowedFd<'_> {
+        self.connections.poller().as_fd()
     }
 
     /// Connections that were dropped because the other end does not know the job's secret.

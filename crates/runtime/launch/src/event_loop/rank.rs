@@ -39,7 +39,7 @@ pub(super) enum PmiInput {
 
 #[derive(Debug)]
 pub(super) struct Rank {
-    /// For people: the rank, or rank and group of a spawned one.
+    /// For people: `rank 3`, or rank and group of a spawned one; with the host if there are several.
     pub(super) name: String,
     /// 0 for the world, counted up for each call to spawn.
     pub(super) group: usize,

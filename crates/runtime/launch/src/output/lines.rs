@@ -5,7 +5,7 @@ const LONGEST_LINE: usize = 64 * 1024;
 
 /// One stream of one rank.
 #[derive(Debug)]
-pub(crate) struct Lines {
+pub struct Lines {
     /// What stands in front of each line.
     label: String,
     /// A line whose end has not come.
@@ -16,12 +16,12 @@ pub(crate) struct Lines {
 
 impl Lines {
     /// Lines with `label` in front of each.
-    pub(crate) fn new(label: String) -> Lines {
+    pub fn new(label: String) -> Lines {
         Lines { label, rest: Vec::new(), is_continued: false }
     }
 
     /// Takes what was read, and appends to `out` what may be passed on.
-    pub(crate) fn take(&mut self, bytes: &[u8], out: &mut Vec<u8>) {
+    pub fn take(&mut self, bytes: &[u8], out: &mut Vec<u8>) {
         let mut bytes = bytes;
         while let Some(end) = bytes.iter().position(|byte| *byte == b'\n') {
             self.rest.extend_from_slice(&bytes[..=end]);
@@ -36,12 +36,12 @@ impl Lines {
     }
 
     /// Whether there is the beginning of a line that has not been passed on.
-    pub(crate) fn has_rest(&self) -> bool {
+    pub fn has_rest(&self) -> bool {
         !self.rest.is_empty()
     }
 
     /// Passes the beginning of a line on: a prompt.
-    pub(crate) fn flush(&mut self, out: &mut Vec<u8>) {
+    pub fn flush(&mut self, out: &mut Vec<u8>) {
         if self.has_rest() {
             self.pass_on(out);
         }
@@ -49,7 +49,7 @@ impl Lines {
 
     /// The stream has ended. A line without an end gets one if it has a label, so that the next label stands
     /// at the beginning of a line.
-    pub(crate) fn finish(&mut self, out: &mut Vec<u8>) {
+    pub fn finish(&mut self, out: &mut Vec<u8>) {
         if self.has_rest() && !self.label.is_empty() {
             self.rest.push(b'\n');
         }

@@ -3,5 +3,5 @@
 mod lines;
 mod sink;
 
-pub(crate) use lines::Lines;
-pub(crate) use sink::Sink;
+pub use lines::Lines;
+pub use sink::Sink;

@@ -32,7 +32,7 @@ struct Shared {
 
 /// A stream and what waits to be written to it.
 #[derive(Debug)]
-pub(crate) struct Sink {
+pub struct Sink {
     shared: Arc<Shared>,
     thread: Option<JoinHandle<()>>,
 }
@@ -75,7 +75,10 @@ impl Shared {
 
 impl Sink {
     /// Starts writing to `to`.
-    pub(crate) fn start(to: OwnedFd) -> std::io::Result<Sink> {
+    ///
+    /// # Errors
+    /// If there can be no thread for it.
+    pub fn start(to: OwnedFd) -> std::io::Result<Sink> {
         let room = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
         let shared = Arc::new(Shared { state: Mutex::default(), changed: Condvar::new(), room });
         let writer = Arc::clone(&shared);
@@ -84,7 +87,7 @@ impl Sink {
     }
 
     /// Adds bytes. Returns whether more may be read from ranks; if not, [`Sink::room`] tells when.
-    pub(crate) fn add(&self, bytes: &[u8]) -> bool {
+    pub fn add(&self, bytes: &[u8]) -> bool {
         let mut state = self.shared.lock();
         if !state.is_broken {
             state.waiting.extend_from_slice(bytes);
@@ -97,12 +100,12 @@ impl Sink {
     }
 
     /// Readable when there is room again, or when the reader has gone.
-    pub(crate) fn room(&self) -> BorrowedFd<'_> {
+    pub fn room(&self) -> BorrowedFd<'_> {
         self.shared.room.as_fd()
     }
 
     /// Takes note of [`Sink::room`]. Returns whether anybody reads the stream.
-    pub(crate) fn has_reader(&self) -> bool {
+    pub fn has_reader(&self) -> bool {
         let mut counter = [0u8; 8];
         // Nothing to read is the usual case.
         let _ = rustix::io::read(&self.shared.room, &mut counter);
@@ -110,7 +113,7 @@ impl Sink {
     }
 
     /// Waits until all has been written, or the reader has gone.
-    pub(crate) fn finish(mut self) {
+    pub fn finish(mut self) {
         self.shared.lock().is_closed = true;
         self.shared.changed.notify_one();
         if let Some(thread) = self.thread.take() {

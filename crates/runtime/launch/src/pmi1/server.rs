@@ -30,6 +30,12 @@ pub(crate) enum Action {
         /// Keys and values for [`Server::add_group`].
         values: Vec<(String, String)>,
     },
+    /// All clients here of a group that is spread over hosts are in a barrier. The caller gives the others
+    /// what they have put since the last one, and calls [`Server::release`].
+    Exchange {
+        /// Keys and values.
+        values: Vec<(String, String)>,
+    },
     /// A client sent what is not understood. It cannot be served any more.
     Malformed {
         /// The client.
@@ -70,6 +76,17 @@ struct Group {
     /// How many of them are in the barrier.
     waiting: usize,
     values: HashMap<String, String>,
+    /// Present if some of the group's processes are on other hosts.
+    spread: Option<Spread>,
+}
+
+/// The part of a group that is here.
+#[derive(Debug)]
+struct Spread {
+    /// Processes of the group on all hosts.
+    all: u32,
+    /// What has been put since the last barrier.
+    fresh: Vec<(String, String)>,
 }
 
 /// Serves the clients of one job.
@@ -81,6 +98,8 @@ pub(crate) struct Server {
     groups: Vec<Group>,
     /// Published names and their ports.
     services: BTreeMap<String, String>,
+    /// The number of this host among those of the job.
+    host: u32,
 }
 
 /// The answer to a question about a key that no client has put.
@@ -90,7 +109,7 @@ impl Server {
     /// A job without clients. MPICH makes names of files from the job's, so it must be like no other one's;
     /// it may consist of a to z and digits.
     pub(crate) fn new(job: String) -> Server {
-        Server { job, members: Vec::new(), groups: Vec::new(), services: BTreeMap::new() }
+        Server { job, members: Vec::new(), groups: Vec::new(), services: BTreeMap::new(), host: 0 }
     }
 
     /// The job's name.
@@ -101,6 +120,24 @@ impl Server {
     /// Adds a group of `size` processes, all on this machine, that finds `values` put already. Returns the
     /// client numbers of its ranks.
     pub(crate) fn add_group(&mut self, size: u32, values: Vec<(String, String)>) -> Vec<Client> {
+        // All ranks are on node 0: one block of one node with `size` processes.
+        self.add(size, format!("(vector,(0,1,{size}))"), values, None)
+    }
+
+    /// Adds the `size` processes on this host, which has a number, of a group of `all`. `mapping` says which
+    /// ones are on which host.
+    pub(crate) fn add_part(&mut self, host: u32, size: u32, all: u32, mapping: String) -> Vec<Client> {
+        self.host = host;
+        self.add(size, mapping, Vec::new(), Some(Spread { all, fresh: Vec::new() }))
+    }
+
+    fn add(
+        &mut self,
+        size: u32,
+        mapping: String,
+        values: Vec<(String, String)>,
+        spread: Option<Spread>,
+    ) -> Vec<Client> {
         let group = self.groups.len();
         let first = self.members.len();
         let members: Vec<Client> = (first..first + size as usize).collect();
@@ -111,10 +148,9 @@ impl Server {
             commands: Vec::new(),
             values: Vec::new(),
         }));
-        // All ranks are on node 0: one block of one node with `size` processes.
-        let mapping = ("PMI_process_mapping".to_string(), format!("(vector,(0,1,{size}))"));
+        let mapping = ("PMI_process_mapping".to_string(), mapping);
         let values = values.into_iter().chain([mapping]).collect();
-        self.groups.push(Group { members: members.clone(), waiting: 0, values });
+        self.groups.push(Group { members: members.clone(), waiting: 0, values, spread });
         members
     }
 
@@ -154,12 +190,18 @@ impl Server {
             "get_appnum" => "cmd=appnum rc=0 appnum=0\n".to_string(),
             "get_my_kvsname" => format!("cmd=my_kvsname rc=0 kvsname={}\n", self.name_of(group)),
             "get_universe_size" => {
-                format!("cmd=universe_size rc=0 size={}\n", self.groups[group].members.len())
+                let group = &self.groups[group];
+                let size = group.spread.as_ref().map_or(group.members.len(), |spread| spread.all as usize);
+                format!("cmd=universe_size rc=0 size={size}\n")
             }
             "put" => {
                 let group = self.group_named(line.argument("kvsname")?)?;
                 let (key, value) = (line.argument("key")?, line.last_argument("value")?);
-                self.groups[group].values.insert(key.to_string(), value.to_string());
+                let group = &mut self.groups[group];
+                group.values.insert(key.to_string(), value.to_string());
+                if let Some(spread) = &mut group.spread {
+                    spread.fresh.push((key.to_string(), value.to_string()));
+                }
                 "cmd=put_result rc=0 msg=success\n".to_string()
             }
             "get" => {
@@ -180,6 +222,11 @@ impl Server {
             "abort" => {
                 let code = line.argument("exitcode").and_then(|code| code.parse().ok()).unwrap_or(1);
                 return Some(vec![Action::Abort { client, code }]);
+            }
+            // Names would be known on this host alone.
+            "publish_name" | "unpublish_name" | "lookup_name" if self.groups[0].spread.is_some() => {
+                let what = line.command.trim_end_matches("_name");
+                service_result(what, false, "not_served_between_hosts", "")
             }
             "publish_name" => {
                 let (service, port) = (line.argument("service")?, line.last_argument("port")?);
@@ -211,6 +258,24 @@ impl Server {
         if self.groups[group].waiting < self.groups[group].members.len() {
             return Vec::new();
         }
+        if let Some(spread) = &mut self.groups[group].spread {
+            return vec![Action::Exchange { values: mem::take(&mut spread.fresh) }];
+        }
+        self.open_barrier(group)
+    }
+
+    /// Gives the clients of the group that is spread over hosts what others have put, and lets them leave the
+    /// barrier.
+    pub(crate) fn release(&mut self, values: Vec<(String, String)>) -> Vec<Action> {
+        let group = &mut self.groups[0];
+        if group.waiting < group.members.len() {
+            return Vec::new(); // no process asked
+        }
+        group.values.extend(values);
+        self.open_barrier(0)
+    }
+
+    fn open_barrier(&mut self, group: usize) -> Vec<Action> {
         self.groups[group].waiting = 0;
         let members = self.groups[group].members.clone();
         for client in &members {
@@ -265,7 +330,7 @@ impl Server {
         };
         let named = (0..self.groups.len().max(1)).flat_map(|group| {
             let world = hash(&self.name_of(group));
-            ["shm", "vci"].map(|kind| format!("/dev/shm/mpich_{kind}_{world:x}_0"))
+            ["shm", "vci"].map(|kind| format!("/dev/shm/mpich_{kind}_{world:x}_{}", self.host))
         });
         told.filter(is_file).chain(named).collect()
     }
@@ -333,6 +398,44 @@ mod tests {
         assert!(server.is_inside(0));
         assert_eq!(sent(server.receive(0, "cmd=finalize"))[0].1, "cmd=finalize_ack rc=0");
         assert!(!server.is_inside(0) && server.is_inside(1));
+    }
+
+    /// Two hosts with two ranks each: no process leaves before all are in, and all see what all have put.
+    #[test]
+    fn ranks_of_two_hosts_exchange_what_they_put_at_a_barrier() {
+        let mut hosts = [Server::new("j".into()), Server::new("j".into())];
+        let mapping = "(vector,(0,2,2))";
+        let mut put = Vec::new();
+        for (number, server) in hosts.iter_mut().enumerate() {
+            for client in server.add_part(number as u32, 2, 4, mapping.into()) {
+                server.receive(client, "cmd=init pmi_version=1 pmi_subversion=1");
+                let answer = sent(server.receive(client, "cmd=get_universe_size"));
+                assert_eq!(answer[0].1, "cmd=universe_size rc=0 size=4");
+                let rank = 2 * number + client;
+                server.receive(client, &format!("cmd=put kvsname=kvs_j_0 key=k{rank} value=v {rank}"));
+            }
+            assert_eq!(server.release(Vec::new()), [], "no process waits");
+            assert_eq!(server.receive(0, "cmd=barrier_in"), []);
+            match &server.receive(1, "cmd=barrier_in")[..] {
+                [Action::Exchange { values }] => put.extend(values.clone()),
+                other => panic!("{other:?}"),
+            }
+        }
+        for (number, server) in hosts.iter_mut().enumerate() {
+            let files = server.shared_memory_files();
+            assert!(files.iter().all(|file| file.ends_with(&format!("_{number}"))), "{files:?}");
+            let unknown = sent(server.receive(0, "cmd=get kvsname=kvs_j_0 key=k0x"));
+            assert!(unknown[0].1.contains("rc=-1"));
+            assert_eq!(sent(server.release(put.clone())).len(), 2);
+            for rank in 0..4 {
+                let answer = sent(server.receive(1, &format!("cmd=get kvsname=kvs_j_0 key=k{rank}")));
+                assert!(answer[0].1.ends_with(&format!("value=v {rank}")), "{answer:?}");
+            }
+            assert!(sent(server.receive(0, "cmd=publish_name service=s port=p"))[0].1.contains("rc=-1"));
+            // What has been exchanged is not sent again.
+            server.receive(0, "cmd=barrier_in");
+            assert_eq!(server.receive(1, "cmd=barrier_in"), [Action::Exchange { values: Vec::new() }]);
+        }
     }
 
     #[test]

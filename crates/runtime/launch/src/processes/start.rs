@@ -18,21 +18,24 @@ pub(crate) struct Started {
     pub(crate) stderr: OwnedFd,
 }
 
-/// Starts a process that finds its PMI connection in PMI_FD.
+/// Starts a process, which finds its PMI connection in PMI_FD if it `speaks_pmi`.
 pub(crate) fn start(
     program: &Path,
     arguments: &[impl AsRef<OsStr>],
     directory: Option<&Path>,
     variables: &[(OsString, OsString)],
     has_input: bool,
+    speaks_pmi: bool,
 ) -> io::Result<Started> {
     let (pmi, theirs) = socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
     rustix::io::ioctl_fionbio(&pmi, true)?;
-    // The one descriptor of this process that the rank is to inherit; closed here when it has.
-    fcntl_setfd(&theirs, FdFlags::empty())?;
     let mut command = Command::new(program);
     command.args(arguments).envs(variables.iter().map(|(name, value)| (name, value)));
-    command.env("PMI_FD", theirs.as_raw_fd().to_string());
+    if speaks_pmi {
+        // The one descriptor of this process that the rank is to inherit; closed here when it has.
+        fcntl_setfd(&theirs, FdFlags::empty())?;
+        command.env("PMI_FD", theirs.as_raw_fd().to_string());
+    }
     command.stdin(if has_input { Stdio::inherit() } else { Stdio::null() });
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     if let Some(directory) = directory {

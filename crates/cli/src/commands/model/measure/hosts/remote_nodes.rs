@@ -213,7 +213,7 @@ fn have_too_few_cores(introductions: &[NodeIntroduction]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::hosts::remote_shell::RemoteShell;
+    use evenkeel_node::RemoteShell;
 
     fn introduction(host: &str, boot: &str, usable_cores: &[usize]) -> NodeIntroduction {
         NodeIntroduction {

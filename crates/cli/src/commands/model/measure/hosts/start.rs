@@ -2,7 +2,7 @@
 
 use crate::commands::model::arguments::MeasureArguments;
 use crate::errors::MeasurementError;
-use crate::hosts::remote_shell::RemoteShell;
+use evenkeel_node::RemoteShell;
 
 /// Variables with this beginning are passed on: they select UCX's devices and transports.
 const PASSED_ON: &str = "UCX_";

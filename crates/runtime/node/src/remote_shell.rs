@@ -1,6 +1,6 @@
 //! How a process is started on another host.
 
-use crate::machine::system::host_name;
+use serde::{Deserialize, Serialize};
 
 /// Stands for the host among the words of a remote shell.
 const HOST: &str = "%h";
@@ -8,8 +8,13 @@ const HOST: &str = "%h";
 const NODE: &str = "%n";
 
 /// A remote shell: a program that starts another one on a host.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RemoteShell(Vec<String>);
+
+/// The name by which this host knows itself.
+pub(crate) fn host_name() -> String {
+    rustix::system::uname().nodename().to_string_lossy().into_owned()
+}
 
 impl RemoteShell {
     /// From what a user types: a program and its arguments, behind which the host comes, and then the words
