@@ -197,9 +197,8 @@ pub fn definitions(function: &Function, base: &str) -> String {
     gets.splice(0..0, effects(function, base));
     let name = suffix(function);
     let unused: Vec<_> = function.parameters.iter().map(|p| format!("(void){};", p.name)).collect();
-    let body = |lines: &[String]| {
-        unused.iter().chain(lines).map(|line| format!("    {line}\n")).collect::<String>()
-    };
+    let body =
+        |lines: &[String]| unused.iter().chain(lines).map(|line| format!("    {line}\n")).collect::<String>();
     let parameters = function.prototype();
     format!(
         "\nstatic const ek_checked_function checked_{name} = {{\"{}\", \"{arguments}\", \"{results}\"}};\n\
@@ -307,7 +306,10 @@ mod tests {
         let has = |name: &str, text: &str| assert!(of(name).contains(text), "{text} not in {}", of(name));
         has("MPI_Gatherv", "EK_CHECK_NUMBERS(ek_check_root_size(comm, root), recvcounts);");
         has("MPI_Scatterv", "EK_CHECK_NUMBERS(ek_check_root_size(comm, root), sendcounts);");
-        has("MPI_Alltoallv", "EK_CHECK_NUMBERS((sendbuf == MPI_IN_PLACE ? 0 : ek_check_comm_size(comm)), send");
+        has(
+            "MPI_Alltoallv",
+            "EK_CHECK_NUMBERS((sendbuf == MPI_IN_PLACE ? 0 : ek_check_comm_size(comm)), send",
+        );
         assert!(!of("MPI_Neighbor_alltoallv").contains("EK_CHECK_NUMBERS"));
     }
 

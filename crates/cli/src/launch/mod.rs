@@ -2,6 +2,7 @@
 //!
 //! May use: [`program`](crate::program) and [`errors`](crate::errors). Must never: start anything.
 
+pub mod call_sites;
 pub mod environment;
 pub mod launcher;
 pub mod preparation;

@@ -1,10 +1,10 @@
 //! Carries out `evenkeel export`.
 
 use super::arguments::{ExportArguments, ExportFormat};
-use super::call_sites::CallSites;
 use super::run_times::RunTimes;
 use super::{perfetto, summary};
 use crate::errors::{CommandError, FileError};
+use crate::launch::call_sites::CallSites;
 use crate::launch::trace_folder;
 use crate::output::file;
 use flate2::Compression;

@@ -1,7 +1,6 @@
 //! `evenkeel export`: when the ranks of a run have called MPI.
 
 mod arguments;
-mod call_sites;
 mod command;
 mod perfetto;
 mod run_times;

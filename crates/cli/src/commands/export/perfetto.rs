@@ -1,7 +1,7 @@
 //! A time line in the format of Chrome's trace events, which Perfetto reads, too.
 
-use super::call_sites::CallSites;
 use super::run_times::RunTimes;
+use crate::launch::call_sites::CallSites;
 use evenkeel_trace::times::communicators::Communicators;
 use evenkeel_trace::times::file::{Call, Remark};
 use evenkeel_trace::times::messages::{Place, messages};

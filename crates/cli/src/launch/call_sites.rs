@@ -8,28 +8,31 @@ use std::path::Path;
 
 /// Remembers what it has read: ranks run the same program.
 #[derive(Default)]
-pub(super) struct CallSites {
+pub struct CallSites {
     files: HashMap<String, Option<CodeFile>>,
     names: HashMap<(String, u64), String>,
     /// Files that are not those of the run any more.
-    pub(super) changed: Vec<String>,
+    pub changed: Vec<String>,
 }
 
 impl CallSites {
     /// Names of a rank's sites, by their numbers: `solve solver.c:77`, or as much as the files say.
-    pub(super) fn names(&mut self, times: &Times) -> Vec<String> {
+    pub fn names(&mut self, times: &Times) -> Vec<String> {
         times.sites.iter().map(|site| self.name(times, site)).collect()
     }
 
     fn name(&mut self, times: &Times, site: &Site) -> String {
-        let Some(module) = site.module.map(|number| &times.modules[number as usize]) else {
-            return format!("{:#x}", site.offset);
-        };
-        let key = (module.path.clone(), site.offset);
+        self.place(site.module.map(|number| &times.modules[number as usize]), site.offset)
+    }
+
+    /// The name of a place: a file with code, or none, and an offset in it.
+    pub fn place(&mut self, module: Option<&Module>, offset: u64) -> String {
+        let Some(module) = module else { return format!("{offset:#x}") };
+        let key = (module.path.clone(), offset);
         if let Some(known) = self.names.get(&key) {
             return known.clone();
         }
-        let name = self.look_up(module, site.offset);
+        let name = self.look_up(module, offset);
         self.names.insert(key, name.clone());
         name
     }
