@@ -1,0 +1,82 @@
+"""`evenkeel check` and `run --check`: each defect of the corpus is found at its line, each clean twin is silent."""
+
+import json
+import re
+import subprocess
+
+import pytest
+
+from paths import EVENKEEL, PROGRAMS
+
+CORPUS = PROGRAMS / "check"
+DEFECTS = sorted({
+    name
+    for header in CORPUS.glob("*.h")
+    for name in re.findall(r"^static void (\w+?)_clean\(void\)", header.read_text(), re.MULTILINE)
+})
+RULES = {name.split("_")[0] for name in DEFECTS}
+EXPECTED = re.compile(r"/\* finding: (\w+)")
+
+
+@pytest.fixture(autouse=True)
+def program():
+    if not EVENKEEL.exists():
+        pytest.skip(f"{EVENKEEL} has not been built")
+
+
+def expected(case):
+    """(rule, file, line) of each finding that a case names: in its own body, and in a function that it calls."""
+    found = set()
+    for header in CORPUS.glob("*.h"):
+        lines = header.read_text().splitlines()
+        inside = False
+        for number, line in enumerate(lines, 1):
+            if line.startswith("static void "):
+                inside = re.match(rf"static void {case}\(", line) is not None
+            if inside and (mark := EXPECTED.search(line)):
+                found.add((mark[1], header.name, number))
+    return found
+
+
+def check(folder, *arguments, code=None):
+    done = subprocess.run(
+        [EVENKEEL, "check", folder, "--format", "json", *arguments], capture_output=True, text=True, check=False
+    )
+    assert done.returncode in ((0, 1) if code is None else (code,)), done.stderr
+    return json.loads(done.stdout)
+
+
+def record(mpi, binary, folder, case, ranks=None):
+    ranks = ranks or (3 if case.startswith("race") else 2)
+    options = ["--trace", folder, "--trace-level", "checks", "--quiet", "--launcher", "evenkeel"]
+    return mpi.evenkeel(binary, ranks, case, options=options)
+
+
+def lines(report):
+    """(rule, file, line) of the first place of each finding."""
+    return {
+        (f["rule"], f["places"][0]["file"], f["places"][0]["line"]) for f in report["findings"] if f["places"]
+    }
+
+
+def test_each_rule_has_four_defects_or_more():
+    assert len(RULES) == 10
+    for rule in RULES:
+        assert len([name for name in DEFECTS if name.startswith(rule + "_")]) >= 4, rule
+
+
+def test_each_defect_is_found_at_its_line_and_its_twin_is_silent(mpi, tmp_path):
+    binary = mpi.build("check/defects.c", "-g")
+    wrong = []
+    for case in DEFECTS:
+        record(mpi, binary, tmp_path / case, case)
+        rule = case.split("_")[0]
+        named = expected(case) or expected("race_ordered")
+        found = lines(check(tmp_path / case))
+        if {place for place in found if place[0] == rule} != named:
+            wrong.append(f"{case}: expected {named}, found {found}")
+        twin = f"{case}_clean"
+        record(mpi, binary, tmp_path / twin, twin).ok()
+        if silent := check(tmp_path / twin)["findings"]:
+            wrong.append(f"{twin}: {[f['sentence'] for f in silent]}")
+    assert not wrong, "\n".join(wrong)
