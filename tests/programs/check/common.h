@@ -2,6 +2,7 @@
 #ifndef COMMON_H
 #define COMMON_H
 #include <mpi.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

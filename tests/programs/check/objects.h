@@ -117,10 +117,10 @@ static void handle_started_twice(void)
         MPI_Recv_init(b, 1, MPI_INT, 1, 0, W, &request);
         MPI_Start(&request);
         MPI_Start(&request); /* finding: handle */
-        alarm(3);
+        alarm(1);
         MPI_Barrier(W);
     } else {
-        alarm(3);
+        alarm(1);
         MPI_Barrier(W);
     }
     _exit(1);

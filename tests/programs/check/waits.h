@@ -3,7 +3,7 @@
 
 static void deadlock_receives(void)
 {
-    alarm(2);
+    alarm(1);
     MPI_Recv(b, 1, MPI_INT, peer, 0, W, IGNORE); /* finding: deadlock */
     MPI_Send(a, 1, MPI_INT, peer, 0, W);
 }
@@ -19,7 +19,7 @@ static void deadlock_receives_clean(void)
 
 static void deadlock_sends(void)
 {
-    alarm(2);
+    alarm(1);
     MPI_Ssend(a, 1, MPI_INT, peer, 0, W); /* finding: deadlock */
     MPI_Recv(b, 1, MPI_INT, peer, 0, W, IGNORE);
 }
@@ -34,7 +34,7 @@ static void deadlock_sends_clean(void)
 
 static void deadlock_tag(void)
 {
-    alarm(2);
+    alarm(1);
     if (rank == 0) {
         MPI_Recv(b, 1, MPI_INT, 1, 1, W, IGNORE); /* finding: deadlock */
     } else {
@@ -55,7 +55,7 @@ static void deadlock_tag_clean(void)
 static void deadlock_wait(void)
 {
     MPI_Request request;
-    alarm(2);
+    alarm(1);
     if (rank == 0) {
         MPI_Irecv(b, 1, MPI_INT, 1, 0, W, &request);
         MPI_Wait(&request, IGNORE); /* finding: deadlock */

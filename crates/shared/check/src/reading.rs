@@ -240,6 +240,7 @@ impl<'a> Reader<'a> {
                 }
             }
             Family::Wait { is_any, is_test } => self.begin_wait(call, words, is_any, is_test),
+            Family::Start => self.look_at_started(call, words),
             Family::Finalize => self.finalize(call),
             Family::Free | Family::Other => {
                 if base == "Cancel" || base == "Request_free" {
@@ -484,6 +485,18 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// Before the call, which may not return.
+    fn look_at_started(&mut self, call: CallIndex, words: Words) {
+        let single = words.get(Field::Request);
+        for handle in single.into_iter().chain(words.list(Field::Requests).iter().copied()) {
+            let Some(request) = self.requests.get(handle).filter(|request| request.is_active) else { continue };
+            let made = request.made;
+            if request.is_persistent {
+                self.misuse(call, b'q', Misuse::StartedTwice, Some(made));
+            }
+        }
+    }
+
     fn look_at_request(&mut self, call: CallIndex, words: Words) {
         let Some(handle) = words.get(Field::Request) else { return };
         if let Some(earlier) = self.requests.old(handle).filter(|_| Some(handle) != self.null_request) {
@@ -710,8 +723,6 @@ impl<'a> Reader<'a> {
         for handle in handles {
             let Some(request) = self.requests.get(handle) else { continue };
             if request.is_active {
-                let made = request.made;
-                self.misuse(call, b'q', Misuse::StartedTwice, Some(made));
                 continue;
             }
             let template = request.template.clone();
