@@ -17,6 +17,7 @@ const KINDS_OF_CHECKS: &[&str] = &[
     "MATH",
     "ORDER",
     "POLYDISPLACEMENT_AINT_COUNT",
+    "POLYDISPLACEMENT_COUNT",
     "POLYDTYPE_NUM_ELEM",
     "POLYDTYPE_NUM_ELEM_NNI",
     "POLYDTYPE_NUM_ELEM_PI",
@@ -311,6 +312,30 @@ mod tests {
             "EK_CHECK_NUMBERS((sendbuf == MPI_IN_PLACE ? 0 : ek_check_comm_size(comm)), send",
         );
         assert!(!of("MPI_Neighbor_alltoallv").contains("EK_CHECK_NUMBERS"));
+    }
+
+    /// A handle that comes to be unseen could be taken for one that was freed before.
+    #[test]
+    fn every_function_that_makes_a_handle_is_recorded() {
+        let json = include_str!("../../standard/mpi-standard-5.0-apis.json");
+        let raw: std::collections::BTreeMap<String, serde_json::Value> = serde_json::from_str(json).unwrap();
+        let standard = Standard::parse(json).unwrap();
+        let kinds = ["COMMUNICATOR", "DATATYPE", "OPERATION", "GROUP", "WINDOW", "FILE", "REQUEST"];
+        for function in raw.values() {
+            let name = function["name"].as_str().unwrap();
+            let makes = function["parameters"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .any(|p| kinds.contains(&p["kind"].as_str().unwrap()) && p["param_direction"] != "in");
+            let is_tool = name.starts_with("MPI_T_");
+            let is_function =
+                function["attributes"]["callback"] == false && name.starts_with("MPI_") && !is_tool;
+            let converts = ["_f2c", "_fromint"].iter().any(|end| name.ends_with(end));
+            if makes && is_function && !converts && function["attributes"]["c_expressible"] == true {
+                assert!(standard.function(name).is_ok(), "{name}");
+            }
+        }
     }
 
     #[test]

@@ -150,6 +150,7 @@ fn c_type(kind: &str, out: bool, array: bool, constant: bool, large: bool) -> Op
         | "POLYDTYPE_NUM_ELEM_PI"
         | "POLYDTYPE_STRIDE_BYTES"
         | "POLYDISPLACEMENT_AINT_COUNT"
+        | "POLYDISPLACEMENT_COUNT"
         | "POLYNUM_PARAM_VALUES"
             if large =>
         {
@@ -200,6 +201,7 @@ fn c_type(kind: &str, out: bool, array: bool, constant: bool, large: bool) -> Op
         | "NUM_DIMS"
         | "PARTITION"
         | "POLYDISPLACEMENT"
+        | "POLYDISPLACEMENT_COUNT"
         | "POLYNUM_BYTES"
         | "POLYNUM_BYTES_NNI"
         | "POLYXFER_NUM_ELEM"

@@ -15,8 +15,17 @@ fn main() {
     let whole = begin.elapsed();
     let events: usize = ranks.iter().map(|rank| rank.events.len()).sum();
     for finding in &report.findings {
-        println!("{} [{}] {:?} +{}: {}", finding.severity, finding.rule, finding.places, finding.more, finding.sentence);
+        println!(
+            "{} [{}] {:?} +{}: {}",
+            finding.severity, finding.rule, finding.places, finding.more, finding.sentence
+        );
+    }
+    for remark in &report.remarks {
+        println!("{remark}");
     }
     let rate = events as f64 / whole.as_secs_f64() / 1e6;
-    println!("{} ranks, {events} events, read in {parsed:?}, all in {whole:?}: {rate:.2} million events/s", ranks.len());
+    println!(
+        "{} ranks, {events} events, read in {parsed:?}, all in {whole:?}: {rate:.2} million events/s",
+        ranks.len()
+    );
 }

@@ -177,11 +177,14 @@ pub struct History {
     pub finalized: Option<CallIndex>,
     /// It was not read to its end, from this call on: the rank's calls do not tell enough any more.
     pub ends_at: Option<CallIndex>,
+    /// Communicators, of the rank's, and receivers' world ranks: what became of some messages there cannot be
+    /// known.
+    pub vague: Vec<(u32, u32)>,
     /// Several threads have called MPI.
     pub has_threads: bool,
     /// Requests that were active in MPI_Finalize: the call that has made each.
     pub unfinished: Vec<(CallIndex, Unfinished)>,
-    /// For each freed or matched operation nothing more.
+    /// What was found in this rank alone.
     pub local: Vec<crate::finding::Finding>,
 }
 
@@ -191,12 +194,13 @@ impl History {
         &self.functions[self.calls[call as usize].function as usize].0
     }
 
-    /// The place of a call.
+    /// The place of a call. It has the call's place in this history in place of its number, which is not known
+    /// before the call is over.
     pub fn place(&self, call: CallIndex) -> crate::finding::Place {
         let at = &self.calls[call as usize];
         crate::finding::Place {
             rank: self.rank,
-            call: at.number,
+            call: Some(call),
             function: self.function(call).to_string(),
             site: at.site,
         }

@@ -49,8 +49,8 @@ pub fn check(ranks: &[Checks], rules: &[Rule]) -> Report {
     for history in &run.ranks {
         findings.extend(history.local.iter().cloned());
     }
-    rules::message::check(&run, &mut findings);
     if run.is_ordered {
+        rules::message::check(&run, &mut findings);
         rules::unmatched::check(&run, &mut findings);
     }
     if wants(Rule::Collective) {
@@ -64,6 +64,10 @@ pub fn check(ranks: &[Checks], rules: &[Rule]) -> Report {
         remarks.push("The run has too many messages to look for races.".into());
     }
     findings.retain(|finding| wants(finding.rule));
+    for place in findings.iter_mut().flat_map(|finding| &mut finding.places) {
+        let calls = &run.ranks[place.rank as usize].calls;
+        place.call = place.call.and_then(|call| calls[call as usize].number);
+    }
     Report { findings: folding::fold(ranks, findings), remarks }
 }
 
@@ -71,8 +75,15 @@ fn remarks(run: &Run) -> Vec<String> {
     let mut remarks = Vec::new();
     if !run.is_ordered {
         remarks.push(
-            "Several threads have called MPI, so the order of calls is not known: messages that were not \
-             received, collectives, deadlocks and races are not looked for."
+            "Several threads have called MPI, so the order of calls is not known: messages, collectives, \
+             deadlocks and races are not looked at."
+                .into(),
+        );
+    }
+    if !run.matching.vague.is_empty() {
+        remarks.push(
+            "What became of some messages cannot be known: others on the same communicator to the same rank are \
+             not looked at."
                 .into(),
         );
     }

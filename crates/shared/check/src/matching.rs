@@ -7,7 +7,7 @@
 
 use crate::communicators::Communicators;
 use crate::history::{History, Receive};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Communicator, sender, receiver, tag.
 type Class = (u32, u32, u32, i32);
@@ -24,6 +24,8 @@ pub struct Matching {
     pub of_receives: Vec<Vec<u32>>,
     /// By rank and receive that is not complete: which message it gets cannot be said.
     pub is_open: Vec<Vec<bool>>,
+    /// Communicators and receivers whose messages cannot be paired.
+    pub vague: HashSet<(u32, u32)>,
 }
 
 #[derive(Default)]
@@ -46,7 +48,12 @@ impl Matching {
             of_sends: ranks.iter().map(|h| vec![NOBODY; h.sends.len()]).collect(),
             of_receives: ranks.iter().map(|h| vec![NOBODY; h.receives.len()]).collect(),
             is_open: ranks.iter().map(|h| vec![false; h.receives.len()]).collect(),
+            vague: HashSet::new(),
         };
+        for history in ranks {
+            let of = |&(comm, dest): &(u32, u32)| (communicators.number(history.rank, comm), dest);
+            matching.vague.extend(history.vague.iter().map(of));
+        }
         for history in ranks {
             for (number, send) in history.sends.iter().enumerate().filter(|(_, send)| !send.is_cancelled) {
                 let comm = communicators.number(history.rank, send.comm);
@@ -55,7 +62,10 @@ impl Matching {
             }
             matching.receives_of(history, communicators, &mut queues);
         }
-        for ((_, sender, receiver, _), queue) in queues {
+        for ((comm, sender, receiver, _), queue) in queues {
+            if matching.vague.contains(&(comm, receiver)) {
+                continue;
+            }
             let (sender, receiver) = (sender as usize, receiver as usize);
             let mut sends = queue.sends.iter().copied().peekable();
             for number in queue.receives {

@@ -16,6 +16,8 @@ pub struct Objects {
     /// Handles of the library's own.
     predefined: HashSet<Key>,
     committed: HashSet<i64>,
+    /// Calls whose results need not all be there.
+    lists: HashSet<CallIndex>,
 }
 
 /// Functions that free what they are passed.
@@ -79,9 +81,12 @@ impl Objects {
                     continue;
                 }
                 self.freed.remove(&key);
-                if words.len() == 1 && makes(base, kind) {
+                if base == "Type_get_contents" {
+                    self.lists.insert(call);
+                }
+                if makes(base, kind) {
                     self.live.entry(key).or_default().push(call);
-                    if kind == b'd' && base != "Type_dup" {
+                    if kind == b'd' && !matches!(base, "Type_dup" | "Type_get_contents") {
                         self.committed.remove(&handle);
                     }
                 }
@@ -128,6 +133,7 @@ impl Objects {
         let calls = |((kind, _), made): (&Key, &Vec<CallIndex>)| made.iter().map(|c| (*kind, *c)).collect();
         let mut left: Vec<(u8, CallIndex)> =
             self.live.iter().flat_map(|entry| -> Vec<_> { calls(entry) }).collect();
+        left.retain(|(_, call)| !self.lists.contains(call));
         left.sort_by_key(|&(kind, call)| (call, kind));
         left
     }

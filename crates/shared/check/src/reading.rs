@@ -244,7 +244,7 @@ impl<'a> Reader<'a> {
             Family::Finalize => self.finalize(call),
             Family::Free | Family::Other => {
                 if base == "Cancel" || base == "Request_free" {
-                    self.look_at_request(call, words);
+                    self.look_at_request(call, base, words);
                 }
             }
             _ => {}
@@ -489,7 +489,9 @@ impl<'a> Reader<'a> {
     fn look_at_started(&mut self, call: CallIndex, words: Words) {
         let single = words.get(Field::Request);
         for handle in single.into_iter().chain(words.list(Field::Requests).iter().copied()) {
-            let Some(request) = self.requests.get(handle).filter(|request| request.is_active) else { continue };
+            let Some(request) = self.requests.get(handle).filter(|request| request.is_active) else {
+                continue;
+            };
             let made = request.made;
             if request.is_persistent {
                 self.misuse(call, b'q', Misuse::StartedTwice, Some(made));
@@ -497,14 +499,20 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn look_at_request(&mut self, call: CallIndex, words: Words) {
+    fn look_at_request(&mut self, call: CallIndex, base: &str, words: Words) {
         let Some(handle) = words.get(Field::Request) else { return };
         if let Some(earlier) = self.requests.old(handle).filter(|_| Some(handle) != self.null_request) {
             self.misuse(call, b'q', Misuse::OldRequest, Some(earlier));
         }
         let Some(request) = self.requests.get(handle) else { return };
         let made = request.made;
-        if request.is_active && !request.is_persistent && matches!(request.purpose, Purpose::Collective(_)) {
+        request.is_to_be_cancelled |= base == "Cancel";
+        if let (Purpose::Send(send), "Cancel") = (request.purpose, base) {
+            self.history.sends[send as usize].is_cancelled = true; // until a status says that it was not
+        } else if request.is_active
+            && !request.is_persistent
+            && matches!(request.purpose, Purpose::Collective(_))
+        {
             self.misuse(call, b'q', Misuse::CollectiveRequest, Some(made));
         }
     }
@@ -619,7 +627,7 @@ impl<'a> Reader<'a> {
             Family::Send { is_blocking, .. } | Family::Receive { is_blocking } => {
                 if is_blocking {
                     if let Some(receive) = pending.receive {
-                        self.received(receive, call, results.list(Field::Status));
+                        self.received(receive, call, results.list(Field::Status), false);
                     }
                     pending.buffers.iter().for_each(|&buffer| self.buffers.remove(buffer));
                 } else if let Some(handle) = results.get(Field::Request) {
@@ -669,7 +677,10 @@ impl<'a> Reader<'a> {
                 ("Request_free", Some(handle)) => self.request_freed(call, handle),
                 _ => {
                     if let Some(handle) = results.get(Field::Request) {
-                        self.make(handle, Request::active(call, Purpose::Other, Vec::new()));
+                        let mut request = Request::active(call, Purpose::Other, Vec::new());
+                        request.is_persistent = base.ends_with("_init"); // of partitioned communication
+                        request.is_active = !request.is_persistent;
+                        self.make(handle, request);
                     }
                 }
             },
@@ -790,27 +801,31 @@ impl<'a> Reader<'a> {
     /// The program knows that a request is complete, which it still has.
     fn learn(&mut self, call: CallIndex, handle: i64, status: &[i64]) {
         let Some(request) = self.requests.get(handle).filter(|request| request.is_active) else { return };
+        let was_cancelled = request.is_to_be_cancelled && is_cancelled(status);
         let (purpose, buffers) = (request.purpose, std::mem::take(&mut request.buffers));
         buffers.iter().for_each(|&buffer| self.buffers.remove(buffer));
         if let Purpose::Receive(receive) = purpose {
-            self.received(receive, call, status);
+            self.received(receive, call, status, was_cancelled);
         }
     }
 
     fn complete(&mut self, call: CallIndex, handle: i64, status: &[i64]) {
         let Some(was) = self.requests.complete(handle, call) else { return };
         was.buffers.iter().for_each(|&buffer| self.buffers.remove(buffer));
-        let was_cancelled = matches!(status, [_, _, _, 1, ..]);
+        // Other statuses say nothing of it: MPICH 4.0 leaves there what it finds.
+        let was_cancelled = was.is_to_be_cancelled && is_cancelled(status);
         match was.purpose {
-            Purpose::Send(send) if was_cancelled => self.history.sends[send as usize].is_cancelled = true,
-            Purpose::Receive(receive) if was.is_active => self.received(receive, call, status),
+            Purpose::Send(send) if !status.is_empty() => {
+                self.history.sends[send as usize].is_cancelled = was_cancelled;
+            }
+            Purpose::Receive(receive) if was.is_active => self.received(receive, call, status, was_cancelled),
             _ => {}
         }
     }
 
-    fn received(&mut self, receive: u32, call: CallIndex, status: &[i64]) {
+    fn received(&mut self, receive: u32, call: CallIndex, status: &[i64], was_cancelled: bool) {
         let comm = self.history.receives[receive as usize].comm;
-        let [source, tag, bytes, was_cancelled, ..] = *status else {
+        let [source, tag, bytes, _, ..] = *status else {
             self.history.receives[receive as usize].is_ignored = true;
             return;
         };
@@ -820,20 +835,41 @@ impl<'a> Reader<'a> {
             return; // the program had asked before
         }
         receive.completed = Some(call);
-        if was_cancelled == 1 || source.is_none() {
+        if was_cancelled {
             receive.is_ignored = true;
             return;
         }
-        receive.source = source;
-        receive.tag = Some(tag as i32);
+        // MPICH 4.0 leaves the status of MPI_Isendrecv as it finds it, so what was named counts.
+        if receive.any_source || receive.any_tag {
+            let by = self.history.calls[receive.call as usize].function as usize;
+            let is_told = !self.history.functions[by].1.starts_with("Isendrecv");
+            if !is_told || source.is_none() && receive.any_source {
+                receive.is_ignored = true;
+                let place = (comm, self.history.rank);
+                self.history.vague.push(place);
+                return;
+            }
+        }
+        receive.source = receive.source.or(source);
+        receive.tag = receive.tag.or(Some(tag as i32));
         receive.bytes = u64::try_from(bytes).ok();
     }
 
     fn request_freed(&mut self, call: CallIndex, handle: i64) {
         let Some(was) = self.requests.free(handle, call) else { return };
         was.buffers.iter().for_each(|&buffer| self.buffers.remove(buffer));
-        if let (Purpose::Receive(receive), true) = (was.purpose, was.is_active) {
-            self.history.receives[receive as usize].is_freed = true;
+        match was.purpose {
+            Purpose::Receive(receive) if was.is_active => {
+                self.history.receives[receive as usize].is_freed = true;
+            }
+            // Whether it was cancelled will not be known.
+            Purpose::Send(send) if was.is_active => {
+                let send = self.history.sends[send as usize];
+                if send.is_cancelled {
+                    self.history.vague.push((send.comm, send.dest));
+                }
+            }
+            _ => {}
         }
     }
 
@@ -849,7 +885,7 @@ impl<'a> Reader<'a> {
         }
         let tag = words.get(Field::Tag).unwrap_or(0);
         if let Some(receive) = self.post(call, comm, source, tag, None) {
-            self.received(receive, call, results.list(Field::Status));
+            self.received(receive, call, results.list(Field::Status), false);
             self.messages.insert(message, receive);
         }
     }
@@ -893,4 +929,8 @@ impl<'a> Reader<'a> {
         }
         self.history.local.append(&mut findings);
     }
+}
+
+fn is_cancelled(status: &[i64]) -> bool {
+    matches!(status, [_, _, _, 1, ..])
 }

@@ -54,6 +54,8 @@ pub struct Request {
     pub buffers: Vec<BufferId>,
     /// The library has given its handle to several that were active.
     pub is_shared: bool,
+    /// The program has called MPI_Cancel.
+    pub is_to_be_cancelled: bool,
 }
 
 impl Request {
@@ -67,6 +69,7 @@ impl Request {
             template: None,
             buffers,
             is_shared: false,
+            is_to_be_cancelled: false,
         }
     }
 }

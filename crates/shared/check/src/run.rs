@@ -49,6 +49,18 @@ impl<'a> Run<'a> {
         (receive != NOBODY && (dest as usize) < self.ranks.len()).then_some((dest, receive))
     }
 
+    /// Whether it cannot be known which receive has got a message.
+    pub fn is_vague_send(&self, rank: u32, send: u32) -> bool {
+        let send = &self.ranks[rank as usize].sends[send as usize];
+        self.matching.vague.contains(&(self.communicators.number(rank, send.comm), send.dest))
+    }
+
+    /// Whether it cannot be known which message a receive has got.
+    pub fn is_vague_receive(&self, rank: u32, receive: u32) -> bool {
+        let comm = self.ranks[rank as usize].receives[receive as usize].comm;
+        self.matching.vague.contains(&(self.communicators.number(rank, comm), rank))
+    }
+
     /// Whether a rank's calls are all known, until it has entered MPI_Finalize.
     pub fn is_whole(&self, rank: u32) -> bool {
         let history = &self.ranks[rank as usize];

@@ -36,7 +36,7 @@ pub fn check(run: &Run, findings: &mut Vec<Finding>) -> bool {
         let messages = Messages::of(run, rank);
         for (number, receive) in (0..).zip(&history.receives) {
             let (Some(completed), true) = (receive.completed, receive.any_source) else { continue };
-            if receive.is_ignored {
+            if receive.is_ignored || run.is_vague_receive(rank, number) {
                 continue;
             }
             let tag = receive.tag.filter(|_| !receive.any_tag);

@@ -2,7 +2,7 @@
 
 use super::leak;
 use crate::finding::{Finding, Rule, Severity};
-use crate::history::Unfinished;
+use crate::history::{History, Unfinished};
 use crate::run::Run;
 
 const CLAUSE: &str = "MPI 5.0, 11.2.2 Finalizing MPI";
@@ -10,18 +10,17 @@ const PROBED: &str = "MPI 5.0, 3.8.2 Matching Probe";
 
 /// Looks at what is left when the ranks have entered MPI_Finalize.
 pub fn check(run: &Run, findings: &mut Vec<Finding>) {
+    // A receive of anything that is not complete may be for any message.
+    let is_open = |history: &History| {
+        let open = &run.matching.is_open[history.rank as usize];
+        history.receives.iter().zip(open).any(|(receive, is_open)| *is_open && receive.completed.is_none())
+    };
+    let may_take: Vec<bool> = run.ranks.iter().map(is_open).collect();
     for (rank, history) in (0..).zip(&run.ranks).filter(|(rank, _)| run.is_whole(*rank)) {
         for (number, send) in (0..).zip(&history.sends).filter(|(_, send)| !send.is_cancelled) {
-            let is_open = run.ranks.get(send.dest as usize).is_none_or(|receiver| {
-                // A receive of anything that is not complete may be for it.
-                let open = &run.matching.is_open[send.dest as usize];
-                receiver
-                    .receives
-                    .iter()
-                    .zip(open)
-                    .any(|(receive, is_open)| *is_open && receive.completed.is_none())
-            });
-            if run.receive_of(rank, number).is_some() || is_open || !run.is_whole(send.dest) {
+            let is_known =
+                may_take.get(send.dest as usize).is_some_and(|may| !may) && run.is_whole(send.dest);
+            if run.receive_of(rank, number).is_some() || !is_known || run.is_vague_send(rank, number) {
                 continue;
             }
             let sentence = format!(
@@ -32,6 +31,9 @@ pub fn check(run: &Run, findings: &mut Vec<Finding>) {
             findings.push(finding(vec![run.place(rank, send.call)], sentence, CLAUSE));
         }
         for (number, receive) in (0..).zip(&history.receives) {
+            if run.is_vague_receive(rank, number) {
+                continue;
+            }
             if receive.data.is_none() && receive.completed.is_some() && !receive.is_ignored {
                 let sentence = "{0} has taken out a message that was never received. Pass it to MPI_Mrecv.";
                 findings.push(finding(vec![run.place(rank, receive.call)], sentence.into(), PROBED));
@@ -42,6 +44,7 @@ pub fn check(run: &Run, findings: &mut Vec<Finding>) {
         }
         for &(made, what) in &history.unfinished {
             match what {
+                Unfinished::Receive(number) if run.is_vague_receive(rank, number) => {}
                 Unfinished::Receive(number) if run.send_of(rank, number).is_none() => {
                     findings.push(never(run, rank, number));
                 }
