@@ -753,6 +753,7 @@ impl<'a> Reader<'a> {
             }
             if let Some(request) = self.requests.get(handle) {
                 (request.is_active, request.made) = (true, call);
+                request.is_to_be_cancelled = false;
                 request.purpose = purpose;
                 request.buffers = pending.buffers;
             }
