@@ -1,4 +1,4 @@
-"""`evenkeel check` and `run --check`: each defect of the corpus is found at its line, each clean twin is silent."""
+"""`evenkeel check` and `run --check`: each defect of the corpus is found at its line; clean twins are silent."""
 
 import json
 import re
@@ -9,11 +9,13 @@ import pytest
 from paths import EVENKEEL, PROGRAMS
 
 CORPUS = PROGRAMS / "check"
-DEFECTS = sorted({
-    name
-    for header in CORPUS.glob("*.h")
-    for name in re.findall(r"^static void (\w+?)_clean\(void\)", header.read_text(), re.MULTILINE)
-})
+DEFECTS = sorted(
+    {
+        name
+        for header in CORPUS.glob("*.h")
+        for name in re.findall(r"^static void (\w+?)_clean\(void\)", header.read_text(), re.MULTILINE)
+    }
+)
 RULES = {name.split("_")[0] for name in DEFECTS}
 EXPECTED = re.compile(r"/\* finding: (\w+)")
 
@@ -25,7 +27,7 @@ def program():
 
 
 def expected(case):
-    """(rule, file, line) of each finding that a case names: in its own body, and in a function that it calls."""
+    """(rule, file, line) of each finding that the body of a case names."""
     found = set()
     for header in CORPUS.glob("*.h"):
         lines = header.read_text().splitlines()
@@ -40,7 +42,10 @@ def expected(case):
 
 def check(folder, *arguments, code=None):
     done = subprocess.run(
-        [EVENKEEL, "check", folder, "--format", "json", *arguments], capture_output=True, text=True, check=False
+        [EVENKEEL, "check", folder, "--format", "json", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode in ((0, 1) if code is None else (code,)), done.stderr
     return json.loads(done.stdout)

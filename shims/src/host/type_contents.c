@@ -51,7 +51,8 @@ bool ek_type_contents_of(MPI_Datatype type, ek_type_contents *c)
 void ek_type_free_inner(MPI_Datatype type)
 {
     ek_type_contents c;
-    if (ek_type_envelope(type, &c) && c.combiner != MPI_COMBINER_NAMED && c.combiner != MPI_COMBINER_F90_REAL &&
-        c.combiner != MPI_COMBINER_F90_COMPLEX && c.combiner != MPI_COMBINER_F90_INTEGER)
+    if (ek_type_envelope(type, &c) && c.combiner != MPI_COMBINER_NAMED &&
+        c.combiner != MPI_COMBINER_F90_REAL && c.combiner != MPI_COMBINER_F90_COMPLEX &&
+        c.combiner != MPI_COMBINER_F90_INTEGER)
         ek_host.Type_free(&type);
 }

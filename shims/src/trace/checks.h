@@ -29,19 +29,19 @@ void ek_check_requests(int64_t count, const MPI_Request *);
 void ek_check_status(int count, const MPI_Status *);
 
 /* An array of numbers of any type; none if there is no array. */
-#define EK_CHECK_NUMBERS(count, numbers)                                      \
-    do {                                                                      \
-        int64_t count_ = (numbers) && (count) > 0 ? (int64_t)(count) : 0;     \
-        ek_check_word(count_);                                                \
-        for (int64_t i_ = 0; i_ < count_; i_++)                               \
-            ek_check_word((int64_t)(numbers)[i_]);                            \
+#define EK_CHECK_NUMBERS(count, numbers)                                  \
+    do {                                                                  \
+        int64_t count_ = (numbers) && (count) > 0 ? (int64_t)(count) : 0; \
+        ek_check_word(count_);                                            \
+        for (int64_t i_ = 0; i_ < count_; i_++)                           \
+            ek_check_word((int64_t)(numbers)[i_]);                        \
     } while (0)
-#define EK_CHECK_HANDLES(count, handles)                                      \
-    do {                                                                      \
-        int64_t count_ = (handles) && (count) > 0 ? (int64_t)(count) : 0;     \
-        ek_check_word(count_);                                                \
-        for (int64_t i_ = 0; i_ < count_; i_++)                               \
-            ek_check_word((int64_t)(uintptr_t)(handles)[i_]);                 \
+#define EK_CHECK_HANDLES(count, handles)                                  \
+    do {                                                                  \
+        int64_t count_ = (handles) && (count) > 0 ? (int64_t)(count) : 0; \
+        ek_check_word(count_);                                            \
+        for (int64_t i_ = 0; i_ < count_; i_++)                           \
+            ek_check_word((int64_t)(uintptr_t)(handles)[i_]);             \
     } while (0)
 
 /* How many ranks a communicator has, or its remote group; 0: not known. And that at the root, elsewhere 0. */
@@ -65,7 +65,8 @@ void ek_check_complete(int index);
 void ek_check_complete_all(void);
 void ek_check_started(void);
 void ek_check_request_freed(void);
-void ek_check_sends(MPI_Request, const void *buf, MPI_Count count, MPI_Datatype, int dest, bool is_persistent);
+void ek_check_sends(MPI_Request, const void *buf, MPI_Count count, MPI_Datatype, int dest,
+                    bool is_persistent);
 
 void ek_check_comm_usable(MPI_Comm);
 void ek_check_type_usable(MPI_Datatype);

@@ -1,9 +1,12 @@
 /* Programs that break a rule of MPI, each beside a twin that keeps it: `defects CASE`. A line with a comment
- * `finding: RULE` is where the finding must be. `defects clean` runs all twins, those of the rule `race` if there
- * are three ranks. */
+ * `finding: RULE` is where the finding must be. `defects clean` runs all twins, those of the rule `race` if
+ * there are three ranks. */
 #include "cases.h"
 
-static bool is_clean(const char *name) { return strlen(name) > 6 && !strcmp(name + strlen(name) - 6, "_clean"); }
+static bool is_clean(const char *name)
+{
+    return strlen(name) > 6 && !strcmp(name + strlen(name) - 6, "_clean");
+}
 
 static void run_clean(void)
 {

@@ -78,7 +78,7 @@ static void message_later(void)
         MPI_Send(d, 4, MPI_DOUBLE, 1, 2, W);
     } else {
         MPI_Irecv(d, 4, MPI_DOUBLE, 0, MPI_ANY_TAG, W, &requests[0]); /* finding: message */
-        MPI_Irecv(b, 8, MPI_INT, 0, MPI_ANY_TAG, W, &requests[1]); /* finding: message */
+        MPI_Irecv(b, 8, MPI_INT, 0, MPI_ANY_TAG, W, &requests[1]);    /* finding: message */
         MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
     }
 }

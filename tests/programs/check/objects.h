@@ -68,8 +68,8 @@ static void leak_others(void)
     MPI_Op op;
     MPI_Group all;
     MPI_Request request;
-    MPI_Op_create(sum, 1, &op); /* finding: leak */
-    MPI_Comm_group(W, &all); /* finding: leak */
+    MPI_Op_create(sum, 1, &op);                         /* finding: leak */
+    MPI_Comm_group(W, &all);                            /* finding: leak */
     MPI_Recv_init(b, 1, MPI_INT, peer, 0, W, &request); /* finding: leak */
     MPI_Allreduce(a, b, 1, MPI_INT, op, W);
 }

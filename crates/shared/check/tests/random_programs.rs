@@ -263,7 +263,7 @@ fn worst(ranks: &[Checks]) -> Vec<(Rule, Severity, String)> {
 #[test]
 fn programs_that_keep_the_rules_are_silent() {
     let mut random = Random::new(1);
-    for _ in 0..400 {
+    for _ in 0..150 {
         assert_eq!(worst(&program(&mut random, Defect::None)), []);
     }
 }
@@ -272,7 +272,7 @@ fn programs_that_keep_the_rules_are_silent() {
 fn each_defect_is_found_and_nothing_else_is() {
     for (defect, rule) in DEFECTS {
         let mut random = Random::new(2);
-        for _ in 0..100 {
+        for _ in 0..30 {
             let found = worst(&program(&mut random, defect));
             assert!(!found.is_empty(), "{defect:?}");
             assert!(found.iter().all(|(by, ..)| *by == rule), "{defect:?}: {found:?}");

@@ -6,7 +6,7 @@
 //!
 //! | byte | record |
 //! |---|---|
-//! | 0 | a function: its name, its arguments, its results. These two are texts: `name:kind` after `name:kind` |
+//! | 0 | a function: its name, its arguments, its results; these as `name:kind` after `name:kind` |
 //! | 1 | a file with code: its size, its time of change (ns), its path |
 //! | 2 | a site: its file + 1 (0: none), offset of the return address in it |
 //! | 3 | a site in a script: file, line, function |
@@ -15,9 +15,12 @@
 //! | 6 | a communicator: handle, pieces of its members' world ranks, the same of remote ones |
 //! | 7 | a predefined type of elements: name, bytes |
 //! | 8 | a sequence of elements: how many parts, and of each how often it comes and which it is |
-//! | 9 | a datatype that may be used: handle, elements + 1 (0: not known), size, extent, 1 + how many runs of bytes (0: not known), and of each how far it is from the end of the one before, and its length |
-//! | 10 | what a request's send buffer holds is not what it held when it was sent: handle, 1; 2: it cannot be read any more |
+//! | 9 | a datatype that may be used: handle, elements + 1 (0: not known), size, extent, runs |
+//! | 10 | a request's send buffer was changed while it was under way: handle, 1; 2: it is gone |
 //! | 11 | a handle of the library's: name, word |
+//!
+//! Runs of bytes: 1 + how many (0: not known), and of each how far it is from the end of the one before, and
+//! its length.
 //!
 //! Functions, files, sites (of both kinds) and elements (7 and 8) are numbered as they come.
 //!
@@ -25,7 +28,8 @@
 //! |---|---|
 //! | `b` | the address of a buffer; -1: `MPI_IN_PLACE` |
 //! | `n`, `r`, `t` | a number, a rank, a tag; special ranks and tags as in [times](crate::times::shape) |
-//! | `c` `d` `o` `g` `w` `f` `q` `m` `i` `e` `s` | a handle: communicator, datatype, operator, group, window, file, request, message, info, error handler, session |
+//! | `c` `d` `o` `g` `w` `f` | a handle: communicator, datatype, operator, group, window, file |
+//! | `q` `m` `i` `e` `s` | a handle: request, message, info, error handler, session |
 //! | `N` `D` `Q` | lists of these |
 //! | `S` | statuses: of each four words: source, tag, bytes (-1: not known), 1 if it was cancelled |
 
