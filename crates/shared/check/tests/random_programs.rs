@@ -95,6 +95,10 @@ impl Rank {
     }
 
     fn read(self) -> Checks {
+        Checks::parse(&self.file()).unwrap()
+    }
+
+    fn file(self) -> Vec<u8> {
         let (number, ranks) = (self.number, self.ranks);
         let store = self.recorder.into_store();
         let mut file = header_of(MAGIC, VERSION, &Start { rank: number, ranks, ..Start::default() });
@@ -102,7 +106,7 @@ impl Rank {
         file[LIVE_OFFSET..LIVE_OFFSET + 32].copy_from_slice(&live_bytes(&live));
         assert_eq!(file.len(), HEADER_BYTES);
         file.extend_from_slice(&store.bytes[..store.used]);
-        Checks::parse(&file).unwrap()
+        file
     }
 }
 
@@ -139,6 +143,10 @@ const DEFECTS: [(Defect, Rule); 11] = [
 
 /// Rounds of one kind each, all ranks take part.
 fn program(random: &mut Random, defect: Defect) -> Vec<Checks> {
+    ranks_of(random, defect).into_iter().map(Rank::read).collect()
+}
+
+fn ranks_of(random: &mut Random, defect: Defect) -> Vec<Rank> {
     let count = 2 + random.below(4) as u32;
     let mut ranks: Vec<Rank> = (0..count).map(|rank| Rank::new(rank, count)).collect();
     let rounds = 4 + random.below(12);
@@ -147,13 +155,13 @@ fn program(random: &mut Random, defect: Defect) -> Vec<Checks> {
         let defect = if round == broken { defect } else { Defect::None };
         round_of(random, &mut ranks, round as i64 * 16 * APART, defect);
         if defect == Defect::EndlessWait {
-            return ranks.into_iter().map(Rank::read).collect(); // nobody comes further
+            return ranks; // nobody comes further
         }
     }
     for rank in &mut ranks {
         rank.call("MPI_Finalize", &[], &[]);
     }
-    ranks.into_iter().map(Rank::read).collect()
+    ranks
 }
 
 fn round_of(random: &mut Random, ranks: &mut [Rank], base: i64, defect: Defect) {
@@ -278,4 +286,25 @@ fn each_defect_is_found_and_nothing_else_is() {
             assert!(found.iter().all(|(by, ..)| *by == rule), "{defect:?}: {found:?}");
         }
     }
+}
+
+#[test]
+fn what_is_damaged_and_can_still_be_read_never_ends_the_rules() {
+    let mut random = Random::new(3);
+    let mut judged = 0;
+    for _ in 0..300 {
+        let mut files: Vec<Vec<u8>> =
+            ranks_of(&mut random, Defect::None).into_iter().map(Rank::file).collect();
+        for _ in 0..1 + random.below(8) {
+            let rank = random.below(files.len());
+            let at = HEADER_BYTES + random.below(files[rank].len() - HEADER_BYTES);
+            files[rank][at] ^= 1 << random.below(8);
+        }
+        let ranks: Result<Vec<Checks>, _> = files.iter().map(|file| Checks::parse(file)).collect();
+        if let Ok(ranks) = ranks {
+            evenkeel_check::check(&ranks, &Rule::ALL);
+            judged += 1;
+        }
+    }
+    assert!(judged > 30, "{judged}");
 }
