@@ -72,11 +72,13 @@ static void overlap_send(void)
 
 static void overlap_send_clean(void)
 {
-    MPI_Request requests[3];
+    MPI_Request requests[5];
     MPI_Irecv(b, 8, MPI_INT, peer, 0, W, &requests[0]);
-    MPI_Isend(a, 4, MPI_INT, peer, 0, W, &requests[1]);
-    MPI_Isend(a, 4, MPI_INT, MPI_PROC_NULL, 0, W, &requests[2]);
-    MPI_Waitall(3, requests, MPI_STATUSES_IGNORE);
+    MPI_Irecv(b + 8, 8, MPI_INT, peer, 1, W, &requests[1]);
+    for (int tag = 0; tag < 2; tag++) /* one buffer may be sent twice at once */
+        MPI_Isend(a, 4, MPI_INT, peer, tag, W, &requests[2 + tag]);
+    MPI_Irecv(a, 4, MPI_INT, MPI_PROC_NULL, 0, W, &requests[4]);
+    MPI_Waitall(5, requests, MPI_STATUSES_IGNORE);
 }
 
 static void overlap_collective(void)

@@ -250,14 +250,17 @@ fn ring(ranks: &mut [Rank], size: i64, tag: i64, base: i64, defect: Defect) {
         let is_odd = own == 1;
         let into = if is_odd && defect == Defect::SameBuffer { base } else { base + APART };
         let receives = rank.request("MPI_Irecv", &[into, size, INT, from, tag, WORLD]);
+        let again = rank.request("MPI_Irecv", &[base + 2 * APART, size, INT, from, tag + 10, WORLD]);
         let sends = rank.request("MPI_Isend", &[base, size, INT, to, tag, WORLD]);
-        let status = [from, tag, 4 * size, 0];
+        // Two sends may read one buffer.
+        let sends_again = rank.request("MPI_Isend", &[base, size, INT, to, tag + 10, WORLD]);
+        let (one, other) = ([from, tag, 4 * size, 0], [from, tag + 10, 4 * size, 0]);
         if is_odd && defect == Defect::LostRequest {
-            let results = [&[1], &status[..]].concat();
-            rank.call("MPI_Waitall", &[1, 1, receives], &results);
+            let results = [&[3], &one[..], &other[..], &[0; 4]].concat();
+            rank.call("MPI_Waitall", &[3, 3, receives, again, sends_again], &results);
         } else {
-            let results = [&[2], &status[..], &[0; 4]].concat();
-            rank.call("MPI_Waitall", &[2, 2, receives, sends], &results);
+            let results = [&[4], &one[..], &other[..], &[0; 8]].concat();
+            rank.call("MPI_Waitall", &[4, 4, receives, again, sends, sends_again], &results);
         }
     }
 }
