@@ -87,3 +87,45 @@ def test_each_defect_is_found_at_its_line(mpi, tmp_path):
 def test_what_keeps_the_rules_is_silent(mpi, tmp_path, ranks):
     record(mpi, mpi.build("check/defects.c"), tmp_path / "t", "clean", ranks=ranks).ok()
     assert [f["sentence"] for f in check(tmp_path / "t", code=0)["findings"]] == []
+
+
+def run_checked(mpi, case, *options):
+    return mpi.evenkeel(mpi.build("check/defects.c"), 2, case, options=["--check", "--quiet", *options])
+
+
+def test_a_checked_run_says_what_was_wrong_and_its_exit_code_too(mpi):
+    wrong = run_checked(mpi, "message_type")
+    assert wrong.code == 121, wrong.err
+    assert "error [message]: MPI_Recv of rank 1 (message_type messages.h:" in wrong.err
+    assert "MPI 5.0, 3.3.1" in wrong.err
+    clean = run_checked(mpi, "message_type_clean")
+    assert clean.code == 0, clean.err
+    assert "no errors, no warnings and no notes in 6 calls of 2 ranks." in clean.err
+    assert run_checked(mpi, "there_is_no_such_case").code == 2
+
+
+def test_a_folder_that_cannot_be_used_is_refused_with_a_sentence(mpi, tmp_path):
+    record(mpi, mpi.build("check/defects.c"), tmp_path / "t", "message_type_clean").ok()
+    file = tmp_path / "t" / "rank-1.checks"
+    for change, why in [
+        (
+            lambda raw: raw[:8] + b"\x63" + raw[9:],
+            "version 99 of the format, and this evenkeel reads version 1",
+        ),
+        (lambda raw: raw[:-1], "it is cut"),
+        (lambda raw: raw[:-1] + b"\xff", "damaged"),
+    ]:
+        whole = file.read_bytes()
+        file.write_bytes(change(whole))
+        said = refused(tmp_path / "t")
+        file.write_bytes(whole)
+        assert why in said, said
+    file.unlink()
+    assert "it has calls of 1 ranks of 2" in refused(tmp_path / "t")
+    assert "has no arguments of MPI calls" in refused(tmp_path)
+
+
+def refused(folder):
+    done = subprocess.run([EVENKEEL, "check", folder], capture_output=True, text=True, check=False)
+    assert done.returncode == 125 and done.stderr.startswith("evenkeel: cannot check the calls in"), done
+    return done.stderr
