@@ -1,4 +1,4 @@
-"""`evenkeel check` and `run --check`: each defect of the corpus is found at its line; clean twins are silent."""
+"""`evenkeel check` and `run --check`: each defect of the corpus is found at its line, each twin is silent."""
 
 import json
 import re

@@ -86,7 +86,7 @@ pub struct Receive {
 }
 
 /// A collective.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Collective {
     /// Which call.
     pub call: CallIndex,
@@ -96,6 +96,9 @@ pub struct Collective {
     pub nth: u32,
     /// Words that it was passed: a range of the file's.
     pub words: (u32, u32),
+    /// The datatypes of the program's that it was passed: handle, size and elements. The handle may stand for
+    /// another one later.
+    pub types: Vec<(i64, u64, Option<u32>)>,
 }
 
 /// What a blocking call waits for.
@@ -169,7 +172,7 @@ pub struct History {
     pub comms: Vec<Communicator>,
     /// Types of elements.
     pub signatures: Signatures,
-    /// Size and elements of datatypes, by handle, as they were at the end.
+    /// Size and elements of predefined datatypes, by handle.
     pub types: HashMap<i64, (u64, Option<u32>)>,
     /// Names of the library's own handles.
     pub constants: HashMap<i64, String>,

@@ -53,11 +53,12 @@ pub fn check(ranks: &[Checks], rules: &[Rule]) -> Report {
         rules::message::check(&run, &mut findings);
         rules::unmatched::check(&run, &mut findings);
     }
-    if wants(Rule::Collective) {
-        rules::collective::check(&run, &mut findings);
-    }
+    rules::collective::check(&run, &mut findings);
     let mut remarks = remarks(&run);
-    if (wants(Rule::Deadlock) || wants(Rule::Buffering)) && !rules::deadlock::check(&run, &mut findings) {
+    let is_deadlocked = rules::deadlock::check(&run, &mut findings);
+    // Members that call different collectives would wait for each other for another reason.
+    let are_alike = findings.iter().all(|finding| finding.rule != Rule::Collective);
+    if wants(Rule::Buffering) && are_alike && !is_deadlocked {
         rules::buffering::check(&run, &mut findings);
     }
     if wants(Rule::Race) && !rules::race::check(&run, &mut findings) {

@@ -10,6 +10,7 @@ use evenkeel_trace::times::recorder::Store;
 
 const INT: i64 = 1000;
 const DOUBLE: i64 = 1001;
+const OWN: i64 = 1002;
 const WORLD: i64 = 2000;
 const NULL: i64 = 9;
 const SUM: i64 = 3000;
@@ -43,6 +44,8 @@ struct Rank {
     ranks: u32,
     functions: Vec<(&'static str, u32)>,
     requests: i64,
+    /// The elements of `INT`.
+    int: u32,
 }
 
 const FUNCTIONS: [(&str, &str, &str); 9] = [
@@ -63,14 +66,17 @@ impl Rank {
         for (name, handle) in [("MPI_REQUEST_NULL", NULL), ("MPI_SUM", SUM), ("MPI_MAX", MAX)] {
             recorder.constant(name, handle);
         }
+        let mut int = None;
         for (name, handle, size) in [("i:MPI_INT", INT, 4), ("f:MPI_DOUBLE", DOUBLE, 8)] {
             let elements = Some(recorder.named_element(name, size));
+            int = int.or(elements);
             let (extent, runs) = (size as i64, Some(vec![(0, size)]));
             recorder.datatype(&TypeFacts { handle, elements, size, extent, runs });
         }
         recorder.comm(WORLD, &(0..ranks as i32).collect::<Vec<_>>(), &[]);
         recorder.site(None, 0);
-        let mut made = Rank { recorder, number, ranks, functions: Vec::new(), requests: 100 };
+        let mut made =
+            Rank { recorder, number, ranks, functions: Vec::new(), requests: 100, int: int.unwrap_or(0) };
         for (name, arguments, results) in FUNCTIONS {
             made.functions.push((name, made.recorder.function(name, arguments, results)));
         }
@@ -193,6 +199,20 @@ fn round_of(random: &mut Random, ranks: &mut [Rank], base: i64, defect: Defect) 
                 } else {
                     let root = if is_odd && defect == Defect::OtherRoot { 1 - root.min(1) } else { root };
                     rank.call("MPI_Bcast", &[base, size, INT, root, WORLD], &[]);
+                    // A datatype of the program's, whose handle stands for another one each time.
+                    let parts = [(size as u64, rank.int)];
+                    let elements = Some(rank.recorder.sequence(&parts));
+                    let bytes = 4 * size as u64;
+                    rank.recorder.datatype(&TypeFacts {
+                        handle: OWN,
+                        elements,
+                        size: bytes,
+                        extent: bytes as i64,
+                        runs: Some(vec![(0, bytes)]),
+                    });
+                    let own =
+                        if is_odd { [base, 1, OWN, root, WORLD] } else { [base, size, INT, root, WORLD] };
+                    rank.call("MPI_Bcast", &own, &[]);
                 }
             }
         }

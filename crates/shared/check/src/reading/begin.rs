@@ -206,15 +206,30 @@ impl Reader<'_> {
     ) {
         let Some(comm) = self.comm(words) else { return };
         let number = self.history.collectives.len() as u32;
+        let types = self.types_of(words);
         let of = &mut self.history.comms[comm as usize];
         let nth = of.collectives;
         of.collectives += 1;
-        self.history.collectives.push(Collective { call, comm, nth, words: (range.first, range.count) });
+        self.history.collectives.push(Collective {
+            call,
+            comm,
+            nth,
+            words: (range.first, range.count),
+            types,
+        });
         pending.collective = Some(number);
         if is_blocking {
             let awaited = vec![Awaited::Collective(number)];
             self.history.steps.push(Step { call, awaited, may_go_on: false });
         }
+    }
+
+    /// The datatypes of the program's that a call was passed.
+    fn types_of(&self, words: Words) -> Vec<(i64, u64, Option<u32>)> {
+        let lists = words.each().filter(|(_, kind, _)| matches!(kind, b'd' | b'D'));
+        let handles = lists.flat_map(|(_, _, handles)| handles);
+        let own = handles.filter(|&&handle| !self.objects.is_predefined(b'd', handle));
+        own.filter_map(|handle| self.types.get(handle).map(|t| (*handle, t.size, t.elements))).collect()
     }
 
     /// The buffers of collectives with one count for all ranks.

@@ -95,7 +95,8 @@ pub fn read(checks: &Checks) -> History {
     }
     reader.run();
     let facts = |t: &Datatype| (t.size, t.elements);
-    reader.history.types = reader.types.iter().map(|(handle, t)| (*handle, facts(t))).collect();
+    let predefined = reader.types.iter().filter(|(handle, _)| reader.objects.is_predefined(b'd', **handle));
+    reader.history.types = predefined.map(|(handle, t)| (*handle, facts(t))).collect();
     reader.history
 }
 

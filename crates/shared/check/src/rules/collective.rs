@@ -178,7 +178,12 @@ fn compare_operators(run: &Run, calls: &[Member]) -> Option<Finding> {
 }
 
 fn data(run: &Run, member: &Member, count: Option<i64>, datatype: Option<i64>) -> Option<Data> {
-    let (size, elements) = *run.ranks[member.rank as usize].types.get(&datatype?)?;
+    let datatype = datatype?;
+    let own = member.collective.types.iter().find(|(handle, ..)| *handle == datatype);
+    let (size, elements) = match own {
+        Some(&(_, size, elements)) => (size, elements),
+        None => *run.ranks[member.rank as usize].types.get(&datatype)?,
+    };
     Some(Data { count: count?, elements, size })
 }
 
