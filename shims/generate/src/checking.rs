@@ -34,7 +34,7 @@ pub fn is_for_checks_alone(function: &Function) -> bool {
     function.parameters.iter().any(|p| KINDS_OF_CHECKS.contains(&p.kind.as_str()))
 }
 
-/// The letter of a handle.
+/// The code of a handle.
 fn handle(parameter: &Parameter) -> Option<char> {
     Some(match parameter.kind.as_str() {
         "COMMUNICATOR" => 'c',
@@ -93,22 +93,22 @@ fn passed(function: &Function, base: &str, parameter: &Parameter) -> Option<Note
     if parameter.kind == "BUFFER" {
         return Some(Noted { kind: 'b', line: format!("ek_check_buffer({name});") });
     }
-    if let Some(letter) = handle(parameter) {
+    if let Some(code) = handle(parameter) {
         if !c_type.ends_with('*') {
-            return Some(Noted { kind: letter, line: format!("ek_check_word((int64_t)(uintptr_t){name});") });
+            return Some(Noted { kind: code, line: format!("ek_check_word((int64_t)(uintptr_t){name});") });
         }
         if parameter.out && !parameter.in_and_out {
             return None;
         }
         if parameter.length.is_none() {
-            let line = match letter {
+            let line = match code {
                 'q' => format!("ek_check_request({name});"),
                 _ => format!("ek_check_word({name} ? (int64_t)(uintptr_t)*{name} : 0);"),
             };
-            return Some(Noted { kind: letter, line });
+            return Some(Noted { kind: code, line });
         }
         let count = length(function, base, parameter)?;
-        return match letter {
+        return match code {
             'q' => Some(Noted { kind: 'Q', line: format!("ek_check_requests({count}, {name});") }),
             'd' => Some(Noted { kind: 'D', line: format!("EK_CHECK_HANDLES({count}, {name});") }),
             _ => None,
@@ -151,13 +151,13 @@ fn returned(function: &Function, base: &str, parameter: &Parameter) -> Option<No
         };
         return Some(Noted { kind: 'S', line: format!("ek_check_status({count}, {name});") });
     }
-    if let Some(letter) = handle(parameter) {
+    if let Some(code) = handle(parameter) {
         return match &parameter.length {
             None => {
                 let line = format!("ek_check_word((int64_t)(uintptr_t)*{name});");
-                Some(Noted { kind: letter, line })
+                Some(Noted { kind: code, line })
             }
-            Some(_) if letter == 'd' && !parameter.in_and_out => {
+            Some(_) if code == 'd' && !parameter.in_and_out => {
                 let count = length(function, base, parameter)?;
                 Some(Noted { kind: 'D', line: format!("EK_CHECK_HANDLES({count}, {name});") })
             }

@@ -138,7 +138,7 @@ void ek_check_own_statuses(int count, MPI_Status **statuses)
     *statuses = call.statuses;
 }
 
-void ek_check_end(uint32_t thread, bool has_failed)
+static void call_over(uint32_t thread, bool has_failed)
 {
     ek_checks_end(thread, has_failed, call.count ? call.words : no_words, call.count);
     ek_check_no_words();
@@ -240,18 +240,7 @@ void ek_check_type_usable(MPI_Datatype datatype)
 
 /* ---- start and end ---- */
 
-void ek_check_start(int rank, int size, uint64_t run)
-{
-    if (!ek_checks_open((uint32_t)rank, (uint32_t)size, run))
-        return;
-    ek_note_constants();
-    ek_types_each(define_type);
-    ek_check_comm_usable(ek_handles.world);
-    ek_check_comm_usable(ek_handles.self);
-    ek_checks.is_on = true;
-}
-
-void ek_check_init_over(ek_timed *t, const char *name)
+static void init_over(ek_timed *t, const char *name)
 {
     if (!ek_checks.is_on)
         return;
@@ -261,7 +250,7 @@ void ek_check_init_over(ek_timed *t, const char *name)
     ek_check_begin(t, &function);
 }
 
-void ek_check_finish(void)
+static void end(void)
 {
     if (!ek_checks.is_on)
         return;
@@ -269,8 +258,21 @@ void ek_check_finish(void)
     ek_checks_finish();
 }
 
-void ek_check_stop(void)
+static void stop(void)
 {
     ek_checks.is_on = false;
     ek_checks_forget();
+}
+
+void ek_check_start(int rank, int size, uint64_t run)
+{
+    if (!ek_times.is_on || !ek_checks_open((uint32_t)rank, (uint32_t)size, run))
+        return;
+    ek_note_constants();
+    ek_types_each(define_type);
+    ek_check_comm_usable(ek_handles.world);
+    ek_check_comm_usable(ek_handles.self);
+    static const ek_times_observer observer = {init_over, call_over, end, stop};
+    ek_times_observed_by = &observer;
+    ek_checks.is_on = true;
 }

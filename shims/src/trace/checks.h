@@ -55,9 +55,6 @@ void ek_check_begin(ek_timed *, const ek_checked_function *);
 /* Statuses that can be read, in place of those that the program does not want. */
 void ek_check_own_statuses(int count, MPI_Status **);
 
-/* By the thread whose turn it is. */
-void ek_check_end(uint32_t thread, bool has_failed);
-
 /* ---- what a call that has succeeded has done ---- */
 
 /* The request of the call with this index is complete; or all of them are. */
@@ -71,11 +68,9 @@ void ek_check_sends(MPI_Request, const void *buf, MPI_Count count, MPI_Datatype,
 void ek_check_comm_usable(MPI_Comm);
 void ek_check_type_usable(MPI_Datatype);
 
-/* ---- start and end ---- */
+/* ---- start ---- */
 
+/* After ek_times_start. */
 void ek_check_start(int rank, int size, uint64_t run);
-void ek_check_init_over(ek_timed *, const char *name);
-void ek_check_finish(void);
-void ek_check_stop(void);
 
 #endif

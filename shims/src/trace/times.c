@@ -1,13 +1,13 @@
 #define _GNU_SOURCE
 #include "trace/times.h"
 #include "process/communicator.h"
-#include "trace/checks.h"
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <unwind.h>
 
 ek_timed_process ek_times;
+const ek_times_observer *ek_times_observed_by;
 _Thread_local ek_timed_thread ek_times_thread;
 
 uint32_t ek_times_number_thread(void)
@@ -199,7 +199,7 @@ void ek_timed_call_end(ek_timed *t)
         if (EK_UNLIKELY(t->frees_handle))
             ek_times_forget_handle(t->call.comm);
         if (EK_UNLIKELY(t->is_checked))
-            ek_check_end(t->call.thread, t->call.marks & EK_TIMES_FAILED);
+            ek_times_observed_by->call_over(t->call.thread, t->call.marks & EK_TIMES_FAILED);
     }
     ek_times_leave_turn();
     ek_times_thread.depth--;
@@ -371,7 +371,6 @@ void ek_times_start(int rank, int size, uint64_t run)
     ek_times_number_thread();
     number_of(ek_handles.world);
     number_of(ek_handles.self);
-    ek_check_start(rank, size, run);
     ek_times.is_on = true;
     ek_process.records_messages = true;
 }
@@ -383,7 +382,8 @@ void ek_times_init_over(const ek_timed_function *function, const void *site, uin
     ek_timed t;
     ek_timed_call_begin(&t, function, site, 0, EK_TIMES_NO_PEER, EK_TIMES_NO_TAG, EK_TIMES_OTHER);
     t.call.entry = entry;
-    ek_check_init_over(&t, function->name);
+    if (ek_times_observed_by)
+        ek_times_observed_by->init_over(&t, function->name);
     ek_timed_over(&t, MPI_SUCCESS);
     ek_timed_call_end(&t);
 }
@@ -394,7 +394,8 @@ void ek_times_end(void)
         return;
     ek_times_take_turn();
     ek_times.is_on = false;
-    ek_check_finish();
+    if (ek_times_observed_by)
+        ek_times_observed_by->end();
     ek_times_finish();
     ek_times_leave_turn();
 }
@@ -402,6 +403,7 @@ void ek_times_end(void)
 void ek_times_stop(void)
 {
     ek_times.is_on = false;
-    ek_check_stop();
+    if (ek_times_observed_by)
+        ek_times_observed_by->stop();
     ek_times_forget();
 }

@@ -22,6 +22,17 @@ typedef struct ek_timed_process {
 } ek_timed_process;
 extern EK_HIDDEN ek_timed_process ek_times;
 
+struct ek_timed;
+
+/* What else is to be done with calls that are timed. */
+typedef struct ek_times_observer {
+    void (*init_over)(struct ek_timed *, const char *name);
+    void (*call_over)(uint32_t thread, bool has_failed); /* by the thread whose turn it is */
+    void (*end)(void);
+    void (*stop)(void);
+} ek_times_observer;
+extern EK_HIDDEN const ek_times_observer *ek_times_observed_by; /* NULL: nothing */
+
 /* Of this thread: it is within a call that is timed; and its number, from 1, or 0 before its first call. */
 typedef struct ek_timed_thread {
     int depth;

@@ -3,7 +3,7 @@
 #include "collectives.h"
 #include "messages.h"
 #include "objects.h"
-#include "waits.h"
+#include "order.h"
 
 /* clang-format off */
 #define CASE(name) {#name, name}

@@ -1,7 +1,7 @@
 //! What a recorded run has done wrong, with the lines of the program.
 //!
-//! [`of_folder`] reads a folder that `evenkeel run --trace-level checks` has written and returns the findings;
-//! [`text`] shows them to people, [`json`] to programs.
+//! [`of_folder`] reads a folder that `evenkeel run --trace-level checks` has written and returns the
+//! findings; [`text`] shows them to people, [`json`] to programs.
 
 pub mod json;
 pub mod places;

@@ -83,7 +83,8 @@ impl Node {
         }
     }
 
-    /// Calls a function with each run's displacement, `at` further on, and its length, in the order of packing.
+    /// Calls a function with each run's displacement, `at` further on, and its length, in the order of
+    /// packing.
     pub(crate) fn each_run(&self, at: isize, run: &mut impl FnMut(isize, usize)) {
         match self {
             Node::Run(bytes) => run(at, *bytes),

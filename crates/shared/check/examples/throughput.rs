@@ -1,4 +1,5 @@
-//! How many events a second are checked: `cargo run --release -p evenkeel-check --example throughput DIRECTORY`.
+//! How many events a second are checked: `cargo run --release -p evenkeel-check --example throughput
+//! DIRECTORY`.
 
 use evenkeel_check::finding::Rule;
 use evenkeel_trace::checks::file::Checks;

@@ -134,7 +134,7 @@ impl<'a> Words<'a> {
         Words { layout, words }
     }
 
-    /// All of them: the field, the letter of its kind, and its words. Ends where words are missing.
+    /// All of them: the field, the code of its kind, and its words. Ends where words are missing.
     pub fn each(self) -> impl Iterator<Item = (Field, u8, &'a [i64])> {
         let mut rest = self.words;
         self.layout.0.iter().map_while(move |&(field, kind)| {

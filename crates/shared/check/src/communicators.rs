@@ -3,8 +3,8 @@
 use crate::history::{Communicator, History};
 use std::collections::HashMap;
 
-/// Each communicator of the run has a number: those of one number have the same members, and are the n-th with
-/// these members that each of the members has made. MPI wants them to be made in the same order.
+/// Each communicator of the run has a number: those of one number have the same members, and are the n-th
+/// with these members that each of the members has made. MPI wants them to be made in the same order.
 #[derive(Clone, Debug, Default)]
 pub struct Communicators {
     /// By rank, then by the number among the rank's.

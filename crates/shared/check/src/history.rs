@@ -133,7 +133,7 @@ pub struct Communicator {
 }
 
 impl Communicator {
-    /// The world rank of a peer, of whom messages are sent to or received from.
+    /// The world rank of a peer.
     pub fn world_rank(&self, peer: i64) -> Option<u32> {
         let group = if self.comm.remote.is_empty() { &self.comm.members } else { &self.comm.remote };
         group.get(usize::try_from(peer).ok()?).and_then(|&rank| u32::try_from(rank).ok())
@@ -197,8 +197,8 @@ impl History {
         &self.functions[self.calls[call as usize].function as usize].0
     }
 
-    /// The place of a call. It has the call's place in this history in place of its number, which is not known
-    /// before the call is over.
+    /// The place of a call. It has the call's place in this history in place of its number, which is not
+    /// known before the call is over.
     pub fn place(&self, call: CallIndex) -> crate::finding::Place {
         let at = &self.calls[call as usize];
         crate::finding::Place {

@@ -2,12 +2,13 @@
 //!
 //! [`check`] takes what all ranks have recorded (`evenkeel run --trace-level checks`), and returns findings.
 //! [`reading`] makes a [`history`] of each rank, and finds what can be seen from one rank alone; a
-//! [`run`](mod@run) is all of them, with the messages paired ([`matching`]); the [`rules`] look at that, some by
-//! carrying out its calls again ([`replay`]).
+//! [`run`](mod@run) is all of them, with the messages paired ([`matching`]); the [`rules`] look at that, some
+//! by carrying out its calls again ([`replay`]).
 //!
 //! An error or a warning is a violation in this very run; where it cannot be proved, nothing is said.
 //!
-//! Pure: values come in and go out. May use: trace, random (tests). Must never: do I/O, or know an MPI library.
+//! Pure: values come in and go out. May use: trace, random (tests). Must never: do I/O, or know an MPI
+//! library.
 
 pub mod arguments;
 pub mod circle;
@@ -83,8 +84,8 @@ fn remarks(run: &Run) -> Vec<String> {
     }
     if !run.matching.vague.is_empty() {
         remarks.push(
-            "What became of some messages cannot be known: others on the same communicator to the same rank are \
-             not looked at."
+            "What became of some messages cannot be known: others on the same communicator to the same rank \
+             are not looked at."
                 .into(),
         );
     }
@@ -92,8 +93,8 @@ fn remarks(run: &Run) -> Vec<String> {
         let number = |call: u32| history.calls[call as usize].number.map_or(0, |number| number + 1);
         if let Some(call) = history.ends_at {
             remarks.push(format!(
-                "Rank {} is looked at up to call {}: {} has failed, and which of its requests are complete is \
-                 not known.",
+                "Rank {} is looked at up to call {}: {} has failed, and which of its requests are complete \
+                 is not known.",
                 history.rank,
                 number(call),
                 history.function(call)

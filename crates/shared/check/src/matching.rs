@@ -1,9 +1,9 @@
 //! Which receive took which message.
 //!
 //! MPI says that messages do not overtake each other: of those with the same communicator, sender, receiver
-//! and tag, the k-th that was sent is taken by the k-th of the receives that took one of them, in the order in
-//! which these were posted. ("Why this is enough" in docs/src/decisions/replay.md proves it.) By the same rules
-//! receives that name source and tag, and have not got their message yet, get the next ones.
+//! and tag, the k-th that was sent is taken by the k-th of the receives that took one of them, in the order
+//! in which these were posted. ("Why this is enough" in docs/src/decisions/replay.md proves it.) By the same
+//! rules receives that name source and tag, and have not got their message yet, get the next ones.
 
 use crate::communicators::Communicators;
 use crate::history::{History, Receive};
@@ -13,12 +13,12 @@ use std::collections::{HashMap, HashSet};
 type Class = (u32, u32, u32, i32);
 
 /// No partner.
-pub const NOBODY: u32 = u32::MAX;
+pub const NO_PARTNER: u32 = u32::MAX;
 
 /// Partners of sends and receives.
 #[derive(Clone, Debug, Default)]
 pub struct Matching {
-    /// By rank and send: the receiver's receive; [`NOBODY`]: none is known.
+    /// By rank and send: the receiver's receive; [`NO_PARTNER`]: none is known.
     pub of_sends: Vec<Vec<u32>>,
     /// By rank and receive: the sender's send.
     pub of_receives: Vec<Vec<u32>>,
@@ -45,8 +45,8 @@ impl Matching {
     pub fn new(ranks: &[History], communicators: &Communicators) -> Matching {
         let mut queues: HashMap<Class, Queue> = HashMap::new();
         let mut matching = Matching {
-            of_sends: ranks.iter().map(|h| vec![NOBODY; h.sends.len()]).collect(),
-            of_receives: ranks.iter().map(|h| vec![NOBODY; h.receives.len()]).collect(),
+            of_sends: ranks.iter().map(|h| vec![NO_PARTNER; h.sends.len()]).collect(),
+            of_receives: ranks.iter().map(|h| vec![NO_PARTNER; h.receives.len()]).collect(),
             is_open: ranks.iter().map(|h| vec![false; h.receives.len()]).collect(),
             vague: HashSet::new(),
         };

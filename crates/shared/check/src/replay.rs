@@ -73,8 +73,8 @@ impl<'a> Replay<'a> {
         steps.get(self.at[rank as usize]).is_none_or(|step| step.call >= call)
     }
 
-    /// Carries out everything. `passed` is called for each step that is over, in an order in which causes come
-    /// before effects.
+    /// Carries out everything. `passed` is called for each step that is over, in an order in which causes
+    /// come before effects.
     pub fn run(mut self, mut passed: impl FnMut(&Replay, u32, usize)) -> (Standstill, Replay<'a>) {
         let mut ready: Vec<u32> = (0..self.run.ranks.len() as u32).rev().collect();
         while let Some(rank) = ready.pop() {

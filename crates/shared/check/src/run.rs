@@ -3,7 +3,7 @@
 use crate::communicators::Communicators;
 use crate::finding::Place;
 use crate::history::{CallIndex, History};
-use crate::matching::{Matching, NOBODY};
+use crate::matching::{Matching, NO_PARTNER};
 use evenkeel_trace::checks::file::Checks;
 
 /// What all ranks have done.
@@ -39,14 +39,14 @@ impl<'a> Run<'a> {
     pub fn send_of(&self, rank: u32, receive: u32) -> Option<(u32, u32)> {
         let send = self.matching.of_receives[rank as usize][receive as usize];
         let source = self.ranks[rank as usize].receives[receive as usize].source?;
-        (send != NOBODY && (source as usize) < self.ranks.len()).then_some((source, send))
+        (send != NO_PARTNER && (source as usize) < self.ranks.len()).then_some((source, send))
     }
 
     /// The receive of a message.
     pub fn receive_of(&self, rank: u32, send: u32) -> Option<(u32, u32)> {
         let receive = self.matching.of_sends[rank as usize][send as usize];
         let dest = self.ranks[rank as usize].sends[send as usize].dest;
-        (receive != NOBODY && (dest as usize) < self.ranks.len()).then_some((dest, receive))
+        (receive != NO_PARTNER && (dest as usize) < self.ranks.len()).then_some((dest, receive))
     }
 
     /// Whether it cannot be known which receive has got a message.

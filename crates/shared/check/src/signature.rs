@@ -8,7 +8,7 @@
 use evenkeel_trace::checks::file::Elements;
 
 const MODULUS: u128 = (1 << 61) - 1;
-const BASE: u64 = 0x1357_9bdf_0246_8ac1 % ((1 << 61) - 1);
+const BASE: u64 = 0x1357_9bdf_0246_8ac1;
 
 fn multiply(one: u64, other: u64) -> u64 {
     (u128::from(one) * u128::from(other) % MODULUS) as u64

@@ -161,7 +161,7 @@ fn ranks_of(random: &mut Random, defect: Defect) -> Vec<Rank> {
         let defect = if round == broken { defect } else { Defect::None };
         round_of(random, &mut ranks, round as i64 * 16 * APART, defect);
         if defect == Defect::EndlessWait {
-            return ranks; // nobody comes further
+            return ranks; // no rank comes further
         }
     }
     for rank in &mut ranks {

@@ -1,5 +1,5 @@
-//! Files of calls: what was written comes back; what is cut, changed or of another version is refused, and never
-//! ends the reader.
+//! Files of calls: what was written comes back; what is cut, changed or of another version is refused, and
+//! never ends the reader.
 
 use evenkeel_random::Random;
 use evenkeel_trace::checks::file::{Checks, ChecksError, Event, Site};

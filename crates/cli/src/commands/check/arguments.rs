@@ -7,8 +7,8 @@ use std::path::PathBuf;
 /// Say which MPI calls of a recorded run were wrong, and where in the program
 ///
 /// The run must have been recorded with `evenkeel run --trace DIRECTORY --trace-level checks`;
-/// `evenkeel run --check` does both. An error or a warning is a violation of the MPI standard in this very run,
-/// named with its clause; what cannot be proved is not said. The exit code is 1 if there are errors.
+/// `evenkeel run --check` does both. An error or a warning is a violation of the MPI standard in this very
+/// run, named with its clause; what cannot be proved is not said. The exit code is 1 if there are errors.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

@@ -88,8 +88,8 @@ pub extern "C" fn ek_checks_open(rank: u32, ranks: u32, run: u64) -> bool {
             say(
                 rank,
                 &format!(
-                    "what calls pass cannot be written to {} ({error}), so this rank's calls are not checked; \
-                     give a folder that all ranks can write, and that has no trace yet",
+                    "what calls pass cannot be written to {} ({error}), so this rank's calls are not \
+                     checked; give a folder that all ranks can write, and that has no trace yet",
                     path.display()
                 ),
             );
@@ -149,8 +149,8 @@ impl Checks {
         say(
             self.rank,
             &format!(
-                "the arguments of calls {path} end after call {calls}, because the file cannot grow{why}; the \
-                 run goes on without them"
+                "the arguments of calls {path} end after call {calls}, because the file cannot grow{why}; \
+                 the run goes on without them"
             ),
         );
     }

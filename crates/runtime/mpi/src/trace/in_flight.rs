@@ -76,7 +76,7 @@ impl InFlight {
         let change = before.and_then(|before| match hash(&send.elements) {
             Ok(Some(after)) if after != before => Some(Change::Changed),
             Ok(_) => None,
-            Err(Unreadable) => Some(Change::Gone),
+            Err(ReadError) => Some(Change::Gone),
         });
         if !send.is_persistent {
             self.by_request.remove(&request);
@@ -91,10 +91,10 @@ impl InFlight {
 }
 
 /// Memory that is not there any more.
-struct Unreadable;
+struct ReadError;
 
 /// `None`: it is not looked at.
-fn hash(elements: &Elements) -> Result<Option<u64>, Unreadable> {
+fn hash(elements: &Elements) -> Result<Option<u64>, ReadError> {
     let mut elements = elements.clone();
     if let [(at, length)] = elements.of.runs[..] {
         if length as i64 == elements.of.extent {
@@ -138,7 +138,7 @@ struct Parts {
 const MOST_PLACES: usize = 1024;
 
 impl Parts {
-    fn add(&mut self, address: usize, length: usize) -> Result<(), Unreadable> {
+    fn add(&mut self, address: usize, length: usize) -> Result<(), ReadError> {
         match self.places.last_mut() {
             Some(last) if last.iov_base as usize + last.iov_len == address => last.iov_len += length,
             _ => self.places.push(libc::iovec { iov_base: address as *mut _, iov_len: length }),
@@ -147,7 +147,7 @@ impl Parts {
         if self.filled == PIECE_BYTES || self.places.len() == MOST_PLACES { self.read() } else { Ok(()) }
     }
 
-    fn read(&mut self) -> Result<(), Unreadable> {
+    fn read(&mut self) -> Result<(), ReadError> {
         if self.filled == 0 {
             return Ok(());
         }
@@ -168,7 +168,7 @@ impl Parts {
             return Ok(());
         }
         if read != self.filled as isize {
-            return Err(Unreadable);
+            return Err(ReadError);
         }
         if self.hash != u64::MAX {
             self.hash = digest::of_bytes(self.hash, &self.bytes[..self.filled]);

@@ -56,10 +56,8 @@ impl Reader<'_> {
             Family::Wait { is_any, is_test } => self.begin_wait(call, words, is_any, is_test),
             Family::Start => self.look_at_started(call, words),
             Family::Finalize => self.finalize(call),
-            Family::Free | Family::Other => {
-                if base == "Cancel" || base == "Request_free" {
-                    self.look_at_request(call, base, words);
-                }
+            Family::Other if matches!(base, "Cancel" | "Request_free") => {
+                self.look_at_request(call, base, words);
             }
             _ => {}
         }

@@ -1,5 +1,5 @@
-//! Reads what a rank has done: from calls with words to sends, receives, collectives and requests. What can be
-//! seen from one rank alone is found here.
+//! Reads what a rank has done: from calls with words to sends, receives, collectives and requests. What can
+//! be seen from one rank alone is found here.
 
 mod begin;
 mod end;

@@ -30,8 +30,8 @@ pub fn check(run: &Run, findings: &mut Vec<Finding>) {
         return;
     }
     let sentence = format!(
-        "The program ends only because MPI has buffered messages: without, {}. Post receives before sends, or \
-         use MPI_Sendrecv.",
+        "The program ends only because MPI has buffered messages: without, {}. Post receives before sends, \
+         or use MPI_Sendrecv.",
         circle::describe(run, &circle)
     );
     let places = circle.iter().map(|one| run.place(one.rank, one.call)).collect();

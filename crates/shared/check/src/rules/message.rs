@@ -29,9 +29,9 @@ pub fn check(run: &Run, findings: &mut Vec<Finding>) {
             if let (Some(bytes), Some(most)) = (sent.data.bytes(), room.bytes()) {
                 if bytes > most {
                     let sentence = format!(
-                        "{{0}} has room for {most} bytes, and gets the message of {bytes} bytes that {{1}} has \
-                         sent. The message is truncated. Receive with a buffer that is large enough, or ask \
-                         MPI_Probe for the length."
+                        "{{0}} has room for {most} bytes, and gets the message of {bytes} bytes that {{1}} \
+                         has sent. The message is truncated. Receive with a buffer that is large enough, or \
+                         ask MPI_Probe for the length."
                     );
                     report(Severity::Error, LENGTH, sentence);
                     continue;

@@ -17,9 +17,9 @@ pub fn finding(history: &History, sent: CallIndex, learned: CallIndex, is_gone: 
         severity: Severity::Error,
         places: vec![history.place(sent), history.place(learned)],
         sentence: format!(
-            "The buffer of {{0}} {what}: {{1}} has completed it, and it does not hold what it held when it was \
-             sent. Which of the two the receiver gets is a matter of luck. Leave a send buffer as it is until \
-             the request is complete."
+            "The buffer of {{0}} {what}: {{1}} has completed it, and it does not hold what it held when it \
+             was sent. Which of the two the receiver gets is a matter of luck. Leave a send buffer as it is \
+             until the request is complete."
         ),
         clause: CLAUSE,
         more: 0,

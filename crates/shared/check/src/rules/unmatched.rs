@@ -24,8 +24,8 @@ pub fn check(run: &Run, findings: &mut Vec<Finding>) {
                 continue;
             }
             let sentence = format!(
-                "The message that {{0}} has sent to rank {} with tag {} was never received. Post a receive for \
-                 it, or do not send it.",
+                "The message that {{0}} has sent to rank {} with tag {} was never received. Post a receive \
+                 for it, or do not send it.",
                 send.dest, send.tag
             );
             findings.push(finding(vec![run.place(rank, send.call)], sentence, CLAUSE));
@@ -68,8 +68,8 @@ fn never(run: &Run, rank: u32, number: u32) -> Finding {
     };
     let tag = receive.tag.map_or_else(|| "any tag".to_string(), |tag| format!("tag {tag}"));
     let sentence = format!(
-        "The receive that {{0}} has posted, from {from} with {tag}, got no message before MPI_Finalize, and was \
-         not cancelled. Send the message, or call MPI_Cancel and wait."
+        "The receive that {{0}} has posted, from {from} with {tag}, got no message before MPI_Finalize, and \
+         was not cancelled. Send the message, or call MPI_Cancel and wait."
     );
     finding(vec![run.place(rank, receive.call)], sentence, CLAUSE)
 }

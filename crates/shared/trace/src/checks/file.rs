@@ -41,7 +41,7 @@ impl From<TimesError> for ChecksError {
 pub struct Parameter {
     /// As the standard has it.
     pub name: String,
-    /// One of the letters of [`format`](super::format).
+    /// One of the codes of [`format`](super::format).
     pub kind: u8,
 }
 
