@@ -71,6 +71,8 @@ def test_each_rule_has_four_defects_or_more():
 
 
 def test_each_defect_is_found_at_its_line(mpi, tmp_path):
+    if mpi.name != "mpich4":
+        pytest.skip("what a defect does depends on the library: the corpus was made for MPICH 4")
     binary = mpi.build("check/defects.c")
     wrong = []
     for case in DEFECTS:
@@ -83,6 +85,7 @@ def test_each_defect_is_found_at_its_line(mpi, tmp_path):
     assert not wrong, "\n".join(wrong)
 
 
+@pytest.mark.in_turn(of=2)
 @pytest.mark.parametrize("ranks", [2, 3])
 def test_what_keeps_the_rules_is_silent(mpi, tmp_path, ranks):
     record(mpi, mpi.build("check/defects.c"), tmp_path / "t", "clean", ranks=ranks).ok()
