@@ -17,6 +17,7 @@ ALLOWED = {
     "record": set(),
     "options": set(),
     "trace": {"random"},
+    "check": {"trace", "random"},
     "segment": {"options"},
     "schedule": {"random"},
     "barrier-table": {"schedule", "options"},
@@ -68,6 +69,7 @@ ALLOWED = {
     "switch-sim": {"route"},
     "cli": {
         "random",
+        "check",
         "output-file",
         "report",
         "record",

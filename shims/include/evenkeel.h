@@ -163,6 +163,11 @@ struct ek_call;
 #define EK_TIMES_COLLECTIVE 6
 
 /*
+ In place of an address: MPI_IN_PLACE.
+ */
+#define EK_CHECKS_IN_PLACE -1
+
+/*
  How a datatype is made, and the numbers that it is made with. Displacements of the indexed constructors
  and of vectors are in extents, all others in bytes.
  */
@@ -947,6 +952,56 @@ typedef struct ek_timed_shape
 } ek_timed_shape;
 
 /*
+ A function of MPI, with the names and kinds of what its calls pass and get: see the format of the file.
+ */
+typedef struct ek_checked_function
+{
+    /*
+     Its name.
+     */
+    const char *name;
+    /*
+     What is passed.
+     */
+    const char *arguments;
+    /*
+     What comes back.
+     */
+    const char *results;
+} ek_checked_function;
+
+/*
+ A call that begins.
+ */
+typedef struct ek_checked_call
+{
+    /*
+     The function.
+     */
+    const struct ek_checked_function *function;
+    /*
+     The address that it returns to, in the program.
+     */
+    size_t site;
+    /*
+     The place in a script, see ek_checks_script; 0: none.
+     */
+    uint32_t script;
+    /*
+     The calling thread's number, from 0.
+     */
+    uint32_t thread;
+    /*
+     What is passed.
+     */
+    const int64_t *words;
+    /*
+     How many words.
+     */
+    size_t count;
+} ek_checked_call;
+
+/*
  Fills in this process's info. `threaded` says that the program was granted MPI_THREAD_MULTIPLE. Returns
  false if evenkeel is switched off or cannot work here; the info tells that to the others.
  */
@@ -1689,6 +1744,104 @@ void ek_times_finish(void);
  Forgets the file, in a child that was forked.
  */
 void ek_times_forget(void);
+
+/*
+ Makes this rank's file. Returns false if there is none; a sentence has been printed if one is wanted.
+ */
+bool ek_checks_open(uint32_t rank, uint32_t ranks, uint64_t run);
+
+/*
+ Records a call that begins.
+ */
+void ek_checks_begin(const struct ek_checked_call *call);
+
+/*
+ Records that it is over.
+ */
+void ek_checks_end(uint32_t thread, bool has_failed, const int64_t *words, size_t count);
+
+/*
+ The number of a place in a script, for ek_checked_call; 0: there is none.
+ */
+uint32_t ek_checks_script(const char *file, uint32_t line, const char *function);
+
+/*
+ Says that a communicator has come to be. The ranks are those of the world; an intracommunicator has no
+ remote ones.
+ */
+void ek_checks_define_comm(size_t handle,
+                           int32_t rank,
+                           const int32_t *members,
+                           int32_t count,
+                           const int32_t *remote,
+                           int32_t remote_count);
+
+/*
+ How many ranks a communicator has, or its remote group; 0: that is not known.
+ */
+int32_t ek_checks_comm_size(size_t handle);
+
+/*
+ The same if this process is the root, and otherwise 0. `is_root_group`: the root is MPI_ROOT.
+ */
+int32_t ek_checks_root_size(size_t handle, int32_t root, bool is_root_group);
+
+/*
+ The number of a predefined type of elements.
+ */
+uint32_t ek_checks_named_element(const char *name, uint64_t bytes);
+
+/*
+ The number of a sequence of elements: of each part how often it comes, and which elements it has.
+ */
+uint32_t ek_checks_sequence(const uint64_t *times, const uint32_t *elements, size_t count);
+
+/*
+ Says that a datatype may be used. `has_elements`: their number is known. `contiguous`: elements have no
+ holes; otherwise `map` tells where their bytes lie, or is NULL.
+ */
+void ek_checks_define_type(size_t handle,
+                           bool has_elements,
+                           uint32_t elements,
+                           uint64_t size,
+                           int64_t extent,
+                           bool contiguous,
+                           const ek_type_map *map);
+
+/*
+ Says that the library has a handle of this name.
+ */
+void ek_checks_constant(const char *name, size_t handle);
+
+/*
+ Says that a request sends these elements: at once, or a persistent one when it is started.
+ */
+void ek_checks_sends(size_t request, size_t buffer, int64_t count, size_t datatype, bool is_persistent);
+
+/*
+ Says that a persistent request was started.
+ */
+void ek_checks_started(size_t request);
+
+/*
+ Says that the program has learned that a request is complete.
+ */
+void ek_checks_complete(size_t request);
+
+/*
+ Says that the program has freed a request.
+ */
+void ek_checks_forget_request(size_t request);
+
+/*
+ Ends the file, after MPI_Finalize.
+ */
+void ek_checks_finish(void);
+
+/*
+ Forgets the file, in a child that was forked.
+ */
+void ek_checks_forget(void);
 
 /*
  Returns this rank's record as JSON and sets `*bytes` to its length. `ek_record_free` frees it. Returns

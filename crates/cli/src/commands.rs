@@ -5,6 +5,7 @@
 //! `command.rs` carries it out; the other files are its steps and its output. May use: every layer below.
 //! Commands must never use each other; what two of them need lies in a layer below.
 
+pub mod check;
 pub mod cluster;
 pub mod debug;
 pub mod doctor;
@@ -51,6 +52,7 @@ Examples:
   evenkeel run --trace t -n 16 -- ./app && evenkeel replay t     the same run again, exactly
   evenkeel run --trace t --trace-level times -n 16 -- ./app && evenkeel export t     each MPI call, over time
   evenkeel debug t                            which rank waited for which in a recorded run, and why: a page
+  evenkeel run --check -n 4 -- ./app          which MPI calls were wrong, and where
   evenkeel run -n 8 --timeout 10m -- ./test   a job that hangs says why, and is ended
   evenkeel noise                              measure how this machine disturbs programs
   evenkeel simulate dissemination             simulate collectives on machines that you do not have
@@ -62,7 +64,8 @@ Examples:
   evenkeel run -n 16 --report run.json -- ./app && evenkeel report run.json --html run.html
   mpirun -n 16 $(evenkeel env ./app) ./app    use your own launcher line
 
-Exit codes: the program's own once it runs; 120 if a repetition went differently, 124 if the job was ended
+Exit codes: the program's own once it runs; 120 if a repetition went differently, 121 if --check has found
+errors in a program that has succeeded, 124 if the job was ended
 because of --timeout or --deadlock end; 2 for wrong usage, 125 if evenkeel could not do it, 126 if the program
 cannot be executed, 127 if it was not found. Every error is a sentence on standard error that begins with
 `evenkeel:`; only what is said of wrong usage begins with `error:`.
@@ -90,6 +93,7 @@ pub enum Command {
     Env(Box<env::EnvArguments>),
     Doctor(doctor::DoctorArguments),
     Replay(replay::ReplayArguments),
+    Check(check::CheckArguments),
     Export(export::ExportArguments),
     Debug(debug::DebugArguments),
     Predict(predict::PredictArguments),
@@ -150,11 +154,12 @@ fn with_negative_numbers(grammar: clap::Command) -> clap::Command {
 /// Carries a command out.
 pub fn execute(command: Command) -> Result<Outcome, CommandError> {
     Ok(match command {
-        Command::Run(arguments) => run::run(&arguments)?,
+        Command::Run(arguments) => run::run(arguments)?,
         Command::Exec(arguments) => exec::exec(&arguments)?,
         Command::Env(arguments) => env::env(&arguments)?.into(),
         Command::Doctor(arguments) => doctor::doctor(&arguments)?,
         Command::Replay(arguments) => replay::replay(&arguments)?,
+        Command::Check(arguments) => check::check(&arguments)?,
         Command::Export(arguments) => export::export(&arguments)?.into(),
         Command::Debug(arguments) => debug::debug(&arguments)?.into(),
         Command::Predict(arguments) => predict::predict(&arguments)?.into(),

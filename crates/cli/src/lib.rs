@@ -7,6 +7,7 @@
 //!
 //! ```text
 //! commands    the grammar of the command line, and a folder for each command
+//! findings    what a recorded run has done wrong
 //! launch      shim, launcher and environment of a run          inject    disturbs a run on purpose
 //! program     what a program is, which MPI it gets             input     what users name: parameters
 //! jobs        jobs that run, seen from outside
@@ -18,14 +19,15 @@
 //! A run goes this way: [`commands::run`] → [`program::examination`] → [`launch::preparation`] (shim,
 //! environment) → [`launch::launcher`] → `exec`, or `evenkeel_launch`.
 //!
-//! May use: options, record, report, noise; for the commands that study collectives schedule, schedule-sim,
-//! model and tune, the segment and the fabric to measure them, and tables of barriers; for `route` the
-//! routing crates; for `run` and `exec` launch and node. Must never: link an MPI; talk to the engine other
-//! than through the environment (the ranks of `tune` are made of it); or stay in memory while the program
-//! runs, except for [`inject`] and as the ranks' launcher.
+//! May use: options, record, report, noise, trace, check, debug; for the commands that study collectives
+//! schedule, schedule-sim, model and tune, the segment and the fabric to measure them, and tables of barriers;
+//! for `route` the routing crates; for `run` and `exec` launch and node. Must never: link an MPI; talk to the
+//! engine other than through the environment (the ranks of `tune` are made of it); or stay in memory while the
+//! program runs, except for [`inject`] and as the ranks' launcher.
 
 pub mod commands;
 pub mod errors;
+pub mod findings;
 pub mod hosts;
 pub mod inject;
 pub mod input;

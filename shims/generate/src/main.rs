@@ -9,6 +9,7 @@
 //! May use: serde_json, thiserror. Must never: know what the shim's functions do; that is in the templates.
 
 mod call_line;
+mod checking;
 mod error;
 mod families;
 mod recording;

@@ -16,6 +16,12 @@ pub struct Parameter {
     pub c_type: String,
     /// Written by the function, not only read.
     pub out: bool,
+    /// Read and written.
+    pub in_and_out: bool,
+    /// Of an array: the parameter that has its length, a number, or `*`.
+    pub length: Option<String>,
+    /// It matters at the root only.
+    pub root_only: bool,
 }
 
 /// One function of the standard, in one of its forms.
@@ -84,15 +90,37 @@ impl Standard {
                 continue;
             }
             let out = text("param_direction") != "in";
+            let in_and_out = text("param_direction") == "inout";
+            let length = match &p["length"] {
+                Value::Null => None,
+                Value::String(name) => Some(name.clone()),
+                Value::Array(names) => names.first().and_then(Value::as_str).map(str::to_string),
+                other => Some(other.to_string()),
+            };
             let by_address = !p["length"].is_null() || p["pointer"] == true;
             let unknown = || GenerateError::UnknownKind {
                 function: name.into(),
                 parameter: text("name").into(),
                 kind: text("kind").into(),
             };
-            let c_type =
-                c_type(text("kind"), out, by_address, p["constant"] == true, large).ok_or_else(unknown)?;
-            parameters.push(Parameter { name: text("name").into(), kind: text("kind").into(), c_type, out });
+            let c_type = match text("kind") {
+                // A function of the program's, with a type of its own.
+                "FUNCTION" | "POLYFUNCTION" if !text("func_type").is_empty() => {
+                    let is_large = large && text("kind") == "POLYFUNCTION";
+                    Some(format!("{}{} *", text("func_type"), if is_large { "_c" } else { "" }))
+                }
+                kind => c_type(kind, out, by_address, p["constant"] == true, large),
+            };
+            let c_type = c_type.ok_or_else(unknown)?;
+            parameters.push(Parameter {
+                name: text("name").into(),
+                kind: text("kind").into(),
+                c_type,
+                out,
+                in_and_out,
+                length,
+                root_only: p["root_only"] == true,
+            });
         }
         Ok(Function { name: format!("{name}{}", if large { "_c" } else { "" }), parameters })
     }
@@ -112,9 +140,24 @@ fn c_type(kind: &str, out: bool, array: bool, constant: bool, large: bool) -> Op
         "DISPLACEMENT" | "RMA_DISPLACEMENT_NNI" | "WINDOW_SIZE" => "MPI_Aint",
         "FILE" => "MPI_File",
         "OFFSET" => "MPI_Offset",
-        "POLYXFER_NUM_ELEM" | "POLYXFER_NUM_ELEM_NNI" | "POLYNUM_BYTES" | "POLYNUM_BYTES_NNI" if large => {
+        "EXTRA_STATE" if !out => return Some("void *".into()),
+        "POLYXFER_NUM_ELEM"
+        | "POLYXFER_NUM_ELEM_NNI"
+        | "POLYNUM_BYTES"
+        | "POLYNUM_BYTES_NNI"
+        | "POLYDTYPE_NUM_ELEM"
+        | "POLYDTYPE_NUM_ELEM_NNI"
+        | "POLYDTYPE_NUM_ELEM_PI"
+        | "POLYDTYPE_STRIDE_BYTES"
+        | "POLYDISPLACEMENT_AINT_COUNT"
+        | "POLYDISPLACEMENT_COUNT"
+        | "POLYNUM_PARAM_VALUES"
+            if large =>
+        {
             "MPI_Count"
         }
+        "POLYDTYPE_STRIDE_BYTES" | "POLYDISPLACEMENT_AINT_COUNT" => "MPI_Aint",
+        "XFER_NUM_ELEM_NNI" | "GENERIC_DTYPE_COUNT" => "MPI_Count",
         "POLYDISPLACEMENT" if large => "MPI_Aint",
         "COMMUNICATOR" => "MPI_Comm",
         "DATATYPE" => "MPI_Datatype",
@@ -136,6 +179,18 @@ fn c_type(kind: &str, out: bool, array: bool, constant: bool, large: bool) -> Op
         | "ARRAY_LENGTH_PI"
         | "ASSERT"
         | "COLOR"
+        | "COMM_SIZE_PI"
+        | "DISTRIB_ENUM"
+        | "DTYPE_DISTRIBUTION"
+        | "GENERIC_DTYPE_INT"
+        | "MATH"
+        | "ORDER"
+        | "POLYDTYPE_NUM_ELEM"
+        | "POLYDTYPE_NUM_ELEM_NNI"
+        | "POLYDTYPE_NUM_ELEM_PI"
+        | "POLYNUM_PARAM_VALUES"
+        | "PROCESS_GRID_SIZE"
+        | "TYPECLASS"
         | "COMM_SIZE"
         | "DEGREE"
         | "DIMENSION"
@@ -146,6 +201,7 @@ fn c_type(kind: &str, out: bool, array: bool, constant: bool, large: bool) -> Op
         | "NUM_DIMS"
         | "PARTITION"
         | "POLYDISPLACEMENT"
+        | "POLYDISPLACEMENT_COUNT"
         | "POLYNUM_BYTES"
         | "POLYNUM_BYTES_NNI"
         | "POLYXFER_NUM_ELEM"

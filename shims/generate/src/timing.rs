@@ -1,5 +1,6 @@
 //! What wrappers do while calls are timed, in C: see `shims/src/trace/times.h`.
 
+use crate::checking;
 use crate::families;
 use crate::standard::{Function, Parameter};
 
@@ -15,14 +16,17 @@ pub fn timed(function: &Function, base: &str, reentered: &str) -> String {
         format!("static const ek_timed_function function = {{\"{}\"}};", function.name),
         format!("EK_TIMED_CALL(&function, {});", arguments(function, base)),
     ];
+    block.extend(checking::before(function, base));
     block.extend(data(function, base));
     let (before, after) = around(base);
     block.extend(before.iter().map(|line| line.to_string()));
     block.push(call);
     block.push("ek_timed_over(&timed, code);".into());
+    block.extend(checking::after(function));
     block.extend(after.iter().map(|line| line.to_string()));
     block.extend(new_comm(function, base));
-    let mut lines = vec!["if (EK_TIMES_CALL) {".to_string()];
+    let condition = if checking::is_for_checks_alone(function) { "EK_CHECKS_CALL" } else { "EK_TIMES_CALL" };
+    let mut lines = vec![format!("if ({condition}) {{")];
     if base == "Finalize" {
         // The file ends after the call.
         lines.extend(["    int result;".into(), "    {".into()]);
@@ -40,7 +44,7 @@ pub fn timed(function: &Function, base: &str, reentered: &str) -> String {
 }
 
 /// The time itself is no call worth a record, and MPI_Init has a template of its own.
-fn is_left_alone(base: &str) -> bool {
+pub fn is_left_alone(base: &str) -> bool {
     matches!(base, "Wtime" | "Init" | "Init_thread")
 }
 

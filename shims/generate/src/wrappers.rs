@@ -1,6 +1,7 @@
 //! The text of `wrappers.c`: the templates filled in for each function.
 
 use crate::call_line;
+use crate::checking;
 use crate::error::GenerateError;
 use crate::families::{self, FAMILIES, Family, HEAD, NEXT, TRY_MESSAGE};
 use crate::recording;
@@ -33,6 +34,9 @@ pub fn source(standard: &Standard, declared: &BTreeSet<String>) -> Result<String
     Ok(text)
 }
 
+/// Functions that go on to the host by a jump are recorded where there is one.
+const ON_X86: &str = "#ifdef __x86_64__@#endif\n";
+
 /// The entry points of a function that goes on to the host by a jump. Only a function of the standard can be
 /// timed: its arguments are passed on by C.
 fn forwarder(standard: &Standard, name: &str) -> String {
@@ -42,7 +46,7 @@ fn forwarder(standard: &Standard, name: &str) -> String {
         return format!("EK_FORWARD({name}, {name}, NULL)\nEK_FORWARD(P{name}, {name}, NULL)\n");
     };
     let (parameters, arguments) = (function.prototype(), function.arguments());
-    let mut text = String::new();
+    let mut text = ON_X86.replace("@", &checking::definitions(&function, &base["MPI_".len()..]));
     for entry in [name.to_string(), format!("P{name}")] {
         let timed = timing::timed(&function, &base["MPI_".len()..], "host");
         let timed: String = timed.lines().map(|line| format!("    {line}\n")).collect();
@@ -67,7 +71,11 @@ fn wrapper(family: &Family, function: &Function) -> Result<String, GenerateError
     let mut values = values(function)?;
     let try_message = if family.carries_messages { fill(TRY_MESSAGE, &values)? } else { String::new() };
     values.insert("TRY_MESSAGE", try_message);
+    let base = families::without_suffix(&function.name["MPI_".len()..]);
     let mut text = String::new();
+    if !timing::is_left_alone(base) {
+        text += &checking::definitions(function, base);
+    }
     for prefix in ["", "P"] {
         values.insert("ENTRY", format!("{prefix}{}", function.name));
         text += &fill(NEXT, &values)?;

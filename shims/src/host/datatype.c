@@ -174,6 +174,13 @@ void ek_types_open(void)
     }
 }
 
+void ek_types_each(void (*look)(const ek_type *))
+{
+    for (int i = 0; i < TABLE_SIZE; i++)
+        if (table[i].handle)
+            look(&table[i]);
+}
+
 /* ---- the program's own types ---- */
 
 /* The type of which another one is a duplicate or a contiguous run. `predefined`: it need not be freed. */

@@ -28,6 +28,9 @@ typedef struct ek_type {
 /* Fills the table; once, when the host is up. */
 void ek_types_open(void);
 
+/* Calls a function with each predefined type. */
+void ek_types_each(void (*)(const ek_type *));
+
 /* Returns the table's entry, or `scratch` filled in; NULL if something is wrong with the type. */
 const ek_type *ek_type_of(MPI_Datatype, ek_type *scratch);
 

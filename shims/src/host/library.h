@@ -33,7 +33,7 @@
     X(Dist_graph_neighbors) X(Dist_graph_neighbors_count)                                                    \
     X(Status_set_cancelled) X(Status_set_elements_x)                                                         \
     X(Op_free) X(Pack) X(Unpack) X(Reduce_local)                                                             \
-    X(Type_commit) X(Type_create_hindexed) X(Type_create_keyval) X(Type_dup) X(Type_free)                    \
+    X(Type_commit) X(Type_create_hindexed) X(Type_create_keyval) X(Type_dup) X(Type_free) X(Type_get_name)   \
     X(Type_get_extent_x) X(Type_get_true_extent_x) X(Type_set_attr) X(Type_size_x)
 #ifdef EK_HAS_Pack_c
 #define EK_HOST_FUNCTIONS_BY_AGE(X)                                                                          \

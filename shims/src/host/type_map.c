@@ -1,18 +1,9 @@
 #include "host/type_map.h"
+#include "host/type_contents.h"
 #include <float.h>
 #include <stdlib.h>
 
-enum { DEEPEST = 24, MOST_NUMBERS = 1 << 18 };
-
-/* How a type was made: what MPI_Type_get_envelope and MPI_Type_get_contents return. */
-typedef struct contents {
-    int combiner;
-    MPI_Count ints, addresses, counts, types; /* how many */
-    int *an_int;
-    MPI_Aint *an_address;
-    MPI_Count *a_count;
-    MPI_Datatype *a_type;
-} contents;
+enum { DEEPEST = 24 };
 
 /* ---- asking the host ---- */
 
@@ -22,59 +13,6 @@ int ek_type_bounds_of(MPI_Datatype type, ek_type_bounds *b)
     if (!code)
         code = ek_host.Type_get_extent_x(type, &b->lower_bound, &b->extent);
     return code ? code : ek_host.Type_get_true_extent_x(type, &b->true_lower_bound, &b->true_extent);
-}
-
-static bool get_envelope(MPI_Datatype type, contents *c)
-{
-    *c = (contents){0};
-#ifdef EK_HAS_Pack_c
-    return !ek_host.Type_get_envelope_c(type, &c->ints, &c->addresses, &c->counts, &c->types, &c->combiner);
-#else
-    int ints, addresses, types;
-    if (ek_host.Type_get_envelope(type, &ints, &addresses, &types, &c->combiner))
-        return false;
-    c->ints = ints;
-    c->addresses = addresses;
-    c->types = types;
-    return true;
-#endif
-}
-
-static void drop_contents(contents *c)
-{
-    free(c->an_int);
-    free(c->an_address);
-    free(c->a_count);
-    free(c->a_type);
-}
-
-/* After get_envelope. The contents must be dropped in any case, and if this succeeds the types freed. */
-static bool get_contents(MPI_Datatype type, contents *c)
-{
-    if (c->ints + c->addresses + c->counts + c->types > MOST_NUMBERS)
-        return false;
-    c->an_int = malloc(sizeof *c->an_int * (size_t)(c->ints + 1));
-    c->an_address = malloc(sizeof *c->an_address * (size_t)(c->addresses + 1));
-    c->a_count = malloc(sizeof *c->a_count * (size_t)(c->counts + 1));
-    c->a_type = malloc(sizeof *c->a_type * (size_t)(c->types + 1));
-    if (!c->an_int || !c->an_address || !c->a_count || !c->a_type)
-        return false;
-#ifdef EK_HAS_Pack_c
-    return !ek_host.Type_get_contents_c(type, c->ints, c->addresses, c->counts, c->types, c->an_int,
-                                        c->an_address, c->a_count, c->a_type);
-#else
-    return !ek_host.Type_get_contents(type, (int)c->ints, (int)c->addresses, (int)c->types, c->an_int,
-                                      c->an_address, c->a_type);
-#endif
-}
-
-/* Types of the contents are new handles, except those that are predefined. */
-static void free_type(MPI_Datatype type)
-{
-    contents c;
-    if (get_envelope(type, &c) && c.combiner != MPI_COMBINER_NAMED && c.combiner != MPI_COMBINER_F90_REAL &&
-        c.combiner != MPI_COMBINER_F90_COMPLEX && c.combiner != MPI_COMBINER_F90_INTEGER)
-        ek_host.Type_free(&type);
 }
 
 /* ---- from the host's constructors to the engine's ---- */
@@ -116,7 +54,7 @@ static const ek_type_map *make_named(MPI_Datatype type, const ek_type_bounds *b)
 }
 
 /* The constructor that takes the same numbers in the same order; negative: there is none. */
-static int constructor_of(const contents *c)
+static int constructor_of(const ek_type_contents *c)
 {
     switch (c->combiner) {
     case MPI_COMBINER_CONTIGUOUS: return EK_TYPE_CONSTRUCTOR_CONTIGUOUS;
@@ -165,7 +103,7 @@ static bool translate(int constructor, int64_t *n, size_t count)
     return true;
 }
 
-static const ek_type_map *make_of(const contents *c, const ek_type_map *const *inner)
+static const ek_type_map *make_of(const ek_type_contents *c, const ek_type_map *const *inner)
 {
     int constructor = constructor_of(c);
     size_t count = 0;
@@ -194,17 +132,17 @@ static const ek_type_map *read_inner(MPI_Datatype type, int depth, bool *padded)
 }
 
 /* Of a type that is not predefined. */
-static const ek_type_map *make_derived(MPI_Datatype type, contents *c, int depth, bool *padded)
+static const ek_type_map *make_derived(MPI_Datatype type, ek_type_contents *c, int depth, bool *padded)
 {
     const ek_type_map *map = NULL, **inner = NULL;
-    if (get_contents(type, c)) {
+    if (ek_type_contents_of(type, c)) {
         inner = calloc((size_t)c->types + 1, sizeof *inner);
         bool is_dup = c->combiner == MPI_COMBINER_DUP && c->types == 1;
         bool is_understood = inner && (is_dup || constructor_of(c) >= 0);
         for (MPI_Count i = 0; i < c->types; i++) {
             if (is_understood)
                 is_understood = (inner[i] = read_inner(c->a_type[i], depth + 1, padded));
-            free_type(c->a_type[i]);
+            ek_type_free_inner(c->a_type[i]);
         }
         if (is_understood && c->combiner == MPI_COMBINER_DUP)
             ek_type_map_hold(map = inner[0]);
@@ -215,14 +153,14 @@ static const ek_type_map *make_derived(MPI_Datatype type, contents *c, int depth
                 ek_type_map_release(inner[i]);
         free(inner);
     }
-    drop_contents(c);
+    ek_type_contents_drop(c);
     return map;
 }
 
 static const ek_type_map *read_at(MPI_Datatype type, const ek_type_bounds *b, int depth, bool *padded)
 {
-    contents c;
-    if (depth > DEEPEST || !get_envelope(type, &c))
+    ek_type_contents c;
+    if (depth > DEEPEST || !ek_type_envelope(type, &c))
         return NULL;
     const bool is_named = c.combiner == MPI_COMBINER_NAMED;
     *padded |= is_named && ek_type_is_padded(type);

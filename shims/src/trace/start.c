@@ -1,6 +1,7 @@
 #include "trace/start.h"
 #include "host/datatype.h"
 #include "process/start_exchange.h"
+#include "trace/checks.h"
 #include "trace/message.h"
 #include "trace/times.h"
 #include <stdio.h>
@@ -49,6 +50,7 @@ void ek_traces_start(void)
     ek_trace.mode = ek_trace_open((uint32_t)rank, (uint32_t)size, run, stop);
     ek_process.records_messages |= ek_trace.mode != EK_TRACE_MODE_OFF;
     ek_times_start(rank, size, run);
+    ek_check_start(rank, size, run);
 }
 
 void ek_traces_finish(void)

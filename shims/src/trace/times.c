@@ -7,6 +7,7 @@
 #include <unwind.h>
 
 ek_timed_process ek_times;
+const ek_times_observer *ek_times_observed_by;
 _Thread_local ek_timed_thread ek_times_thread;
 
 uint32_t ek_times_number_thread(void)
@@ -28,13 +29,13 @@ int ek_times_special_peer(int peer)
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-static void take_turn(void)
+void ek_times_take_turn(void)
 {
     if (EK_UNLIKELY(ek_process.is_threaded))
         pthread_mutex_lock(&lock);
 }
 
-static void leave_turn(void)
+void ek_times_leave_turn(void)
 {
     if (EK_UNLIKELY(ek_process.is_threaded))
         pthread_mutex_unlock(&lock);
@@ -94,8 +95,7 @@ const void *ek_times_site_slowly(const void *address, const char *frame)
 
 /* ---- communicators ---- */
 
-/* World ranks of a group's members; EK_TIMES_NO_PEER for those of other worlds. The group is freed. */
-static int *world_ranks(MPI_Group group, int *count)
+int *ek_times_world_ranks(MPI_Group group, int *count)
 {
     MPI_Group world;
     ek_host.Group_size(group, count);
@@ -127,10 +127,10 @@ static uint32_t number_of(MPI_Comm comm)
     ek_depth++;
     ek_host.Comm_test_inter(comm, &is_inter);
     ek_host.Comm_group(comm, &group);
-    int *members = world_ranks(group, &count);
+    int *members = ek_times_world_ranks(group, &count);
     if (is_inter) {
         ek_host.Comm_remote_group(comm, &group);
-        remote = world_ranks(group, &remote_count);
+        remote = ek_times_world_ranks(group, &remote_count);
     }
     ek_depth--;
     number = ek_times_define_comm(handle, members, count, remote, remote_count);
@@ -141,16 +141,16 @@ static uint32_t number_of(MPI_Comm comm)
 
 void ek_timed_comm_made(MPI_Comm comm)
 {
-    take_turn();
+    ek_times_take_turn();
     number_of(comm);
-    leave_turn();
+    ek_times_leave_turn();
 }
 
 void ek_timed_comm_named(MPI_Comm comm, const char *name)
 {
-    take_turn();
+    ek_times_take_turn();
     ek_times_name_comm(number_of(comm), name);
-    leave_turn();
+    ek_times_leave_turn();
 }
 
 void ek_timed_comm_freed(ek_timed *t, MPI_Comm comm)
@@ -192,14 +192,16 @@ void ek_timed_call_end(ek_timed *t)
     uint64_t exit = ek_times_now();
     if (EK_LIKELY(t->call.thread == 0))
         __atomic_store_n(&ek_times.open->entry, 0, __ATOMIC_RELEASE);
-    take_turn();
+    ek_times_take_turn();
     if (EK_LIKELY(ek_times.is_on)) {
         if (EK_UNLIKELY(!ek_times_call(&t->call, exit)))
             describe(&t->call, exit);
         if (EK_UNLIKELY(t->frees_handle))
             ek_times_forget_handle(t->call.comm);
+        if (EK_UNLIKELY(t->is_checked))
+            ek_times_observed_by->call_over(t->call.thread, t->call.marks & EK_TIMES_FAILED);
     }
-    leave_turn();
+    ek_times_leave_turn();
     ek_times_thread.depth--;
 }
 
@@ -239,10 +241,10 @@ void ek_timed_second(ek_timed *t, int source, int tag, MPI_Count count, MPI_Data
 
 void ek_timed_persistent(ek_timed *t, MPI_Request request, bool sends)
 {
-    take_turn();
+    ek_times_take_turn();
     ek_times_persistent((uintptr_t)request, number_of((MPI_Comm)t->call.comm), sends, t->call.peer,
                         t->call.tag, bytes_of(&t->call));
-    leave_turn();
+    ek_times_leave_turn();
 }
 
 /* ---- requests ---- */
@@ -275,7 +277,7 @@ void ek_timed_await(ek_timed *t, int count, const MPI_Request *requests, MPI_Sta
     if (count <= 0 || !requests || !make_room(count))
         return;
     bool has_receives = false;
-    take_turn();
+    ek_times_take_turn();
     for (int i = 0; i < count; i++) {
         uintptr_t handle = (uintptr_t)requests[i];
         uint64_t receive = ek_times_receive_of(handle);
@@ -283,7 +285,7 @@ void ek_timed_await(ek_timed *t, int count, const MPI_Request *requests, MPI_Sta
         waited.requests[i] = (ek_timed_request){
             .handle = receive ? handle : 0, .receive = receive, .bytes = -1, .source = NOT_COMPLETE};
     }
-    leave_turn();
+    ek_times_leave_turn();
     if (!has_receives)
         return;
     t->call.requests = waited.requests;
@@ -346,9 +348,9 @@ void ek_timed_some_complete(ek_timed *t, int count, const int *indices, const MP
 
 void ek_timed_forget_request(MPI_Request request)
 {
-    take_turn();
+    ek_times_take_turn();
     ek_times_forget_request((uintptr_t)request);
-    leave_turn();
+    ek_times_leave_turn();
 }
 
 /* ---- start and end ---- */
@@ -380,6 +382,8 @@ void ek_times_init_over(const ek_timed_function *function, const void *site, uin
     ek_timed t;
     ek_timed_call_begin(&t, function, site, 0, EK_TIMES_NO_PEER, EK_TIMES_NO_TAG, EK_TIMES_OTHER);
     t.call.entry = entry;
+    if (ek_times_observed_by)
+        ek_times_observed_by->init_over(&t, function->name);
     ek_timed_over(&t, MPI_SUCCESS);
     ek_timed_call_end(&t);
 }
@@ -388,14 +392,18 @@ void ek_times_end(void)
 {
     if (!ek_times.is_on)
         return;
-    take_turn();
+    ek_times_take_turn();
     ek_times.is_on = false;
+    if (ek_times_observed_by)
+        ek_times_observed_by->end();
     ek_times_finish();
-    leave_turn();
+    ek_times_leave_turn();
 }
 
 void ek_times_stop(void)
 {
     ek_times.is_on = false;
+    if (ek_times_observed_by)
+        ek_times_observed_by->stop();
     ek_times_forget();
 }

@@ -22,6 +22,17 @@ typedef struct ek_timed_process {
 } ek_timed_process;
 extern EK_HIDDEN ek_timed_process ek_times;
 
+struct ek_timed;
+
+/* What else is to be done with calls that are timed. */
+typedef struct ek_times_observer {
+    void (*init_over)(struct ek_timed *, const char *name);
+    void (*call_over)(uint32_t thread, bool has_failed); /* by the thread whose turn it is */
+    void (*end)(void);
+    void (*stop)(void);
+} ek_times_observer;
+extern EK_HIDDEN const ek_times_observer *ek_times_observed_by; /* NULL: nothing */
+
 /* Of this thread: it is within a call that is timed; and its number, from 1, or 0 before its first call. */
 typedef struct ek_timed_thread {
     int depth;
@@ -53,6 +64,7 @@ static inline uint64_t ek_times_now(void)
 typedef struct ek_timed {
     ek_timed_call call;
     bool frees_handle; /* the communicator of the call, or a datatype if it has none */
+    bool is_checked;   /* its beginning is recorded for checks, and so its end is */
     MPI_Status status; /* if the program wants none */
 } ek_timed;
 
@@ -93,6 +105,7 @@ static inline void ek_timed_call_begin(ek_timed *t, const ek_timed_function *fun
     if (EK_UNLIKELY(thread == 0))
         thread = ek_times_number_thread();
     t->frees_handle = false;
+    t->is_checked = false;
     t->call = (ek_timed_call){.function = function,
                               .site = (uintptr_t)site,
                               .comm = comm,
@@ -179,6 +192,15 @@ void ek_timed_forget_request(MPI_Request);
 void ek_timed_comm_made(MPI_Comm);
 void ek_timed_comm_named(MPI_Comm, const char *name);
 void ek_timed_comm_freed(ek_timed *, MPI_Comm); /* before it is */
+
+/* World ranks of a group's members, to be freed; EK_TIMES_NO_PEER for those of other worlds. The group is
+ * freed. Within the host. */
+int *ek_times_world_ranks(MPI_Group, int *count);
+
+/* ---- turns of threads ---- */
+
+void ek_times_take_turn(void);
+void ek_times_leave_turn(void);
 
 /* ---- start and end ---- */
 

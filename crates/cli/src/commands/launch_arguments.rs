@@ -43,6 +43,12 @@ impl EngineOptions {
         given.map_or_else(|| option.get(), |(_, value)| value.clone())
     }
 
+    /// Gives these, in place of what was given.
+    pub fn set(&mut self, options: Vec<(String, String)>) {
+        self.given.retain(|(env, _)| options.iter().all(|(other, _)| other != env));
+        self.given.extend(options);
+    }
+
     /// Refuses variables of the environment with values that the command line would refuse. An option that is
     /// given on the command line counts instead of its variable; an empty variable counts as none.
     pub fn check_environment(

@@ -1,6 +1,7 @@
 //! Parsers of values that several commands take.
 
 use crate::machine::core_list;
+use evenkeel_check::finding::{Rule, Severity};
 use std::ops::{Bound, RangeBounds};
 use std::time::Duration;
 use thiserror::Error;
@@ -24,6 +25,9 @@ pub enum ValueError {
         /// The greatest number, if that is worth mention.
         most: Option<u64>,
     },
+    /// Not one of the words.
+    #[error("it must be one of {0}")]
+    NotAWord(String),
     /// Not a number.
     #[error("it must be a number such as 2 or 0.5")]
     NotANumber,
@@ -101,6 +105,23 @@ pub fn duration(text: &str) -> Result<Duration, ValueError> {
 /// A list of cores, as typed.
 pub fn core_list(text: &str) -> Result<String, ValueError> {
     if core_list::is_list(text) { Ok(text.into()) } else { Err(ValueError::NotACoreList) }
+}
+
+/// The value with this name.
+fn named<T: Copy>(text: &str, all: &[T], name: fn(T) -> &'static str) -> Result<T, ValueError> {
+    let found = all.iter().copied().find(|&one| name(one) == text);
+    let names = || all.iter().map(|&one| name(one)).collect::<Vec<_>>().join(", ");
+    found.ok_or_else(|| ValueError::NotAWord(names()))
+}
+
+/// A rule of `evenkeel check`.
+pub fn rule(text: &str) -> Result<Rule, ValueError> {
+    named(text, &Rule::ALL, Rule::name)
+}
+
+/// How bad a finding is.
+pub fn severity(text: &str) -> Result<Severity, ValueError> {
+    named(text, &Severity::ALL, Severity::name)
 }
 
 #[cfg(test)]

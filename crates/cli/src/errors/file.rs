@@ -87,6 +87,19 @@ pub enum FileError {
         why: String,
     },
 
+    /// A folder has no arguments of calls, or not those of one run.
+    #[error(
+        "cannot check the calls in {}: {why}. Give a folder that \
+         `evenkeel run --trace DIRECTORY --trace-level checks` has written.",
+        .path.display()
+    )]
+    ChecksNotUsable {
+        /// The folder or file.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
+
     /// The times of a repetition would be written into the trace that is repeated, and destroy it.
     #[error("cannot write times into {}: it is the trace that is repeated. Name another folder.",
         .0.display())]

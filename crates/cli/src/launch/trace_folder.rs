@@ -2,6 +2,7 @@
 
 use crate::errors::FileError;
 use crate::output::place::Place;
+use evenkeel_trace::checks::file::Checks;
 use evenkeel_trace::times::file::Times;
 use evenkeel_trace::times::format::Start;
 use serde::{Deserialize, Serialize};
@@ -14,15 +15,18 @@ const START: &str = "run.json";
 /// How the names of the files with times end.
 const TIMES_SUFFIX: &str = ".times";
 
-/// The files with times, with their ranks, in order.
-fn times_files(folder: &Path) -> Result<Vec<(u32, PathBuf)>, FileError> {
+/// How those of the files with arguments of calls end.
+const CHECKS_SUFFIX: &str = ".checks";
+
+/// The files of one kind, with their ranks, in order.
+fn rank_files(folder: &Path, suffix: &str) -> Result<Vec<(u32, PathBuf)>, FileError> {
     let unreadable =
         |e: std::io::Error| FileError::TraceNotReadable { path: folder.into(), why: e.to_string() };
     let mut files = Vec::new();
     for entry in fs::read_dir(folder).map_err(unreadable)? {
         let entry = entry.map_err(unreadable)?;
         let name = entry.file_name().to_string_lossy().into_owned();
-        let rank = name.strip_prefix("rank-").and_then(|rest| rest.strip_suffix(TIMES_SUFFIX)?.parse().ok());
+        let rank = name.strip_prefix("rank-").and_then(|rest| rest.strip_suffix(suffix)?.parse().ok());
         if let Some(rank) = rank {
             files.push((rank, entry.path()));
         }
@@ -40,7 +44,7 @@ pub fn times(folder: &Path) -> Result<Vec<Times>, FileError> {
 
 /// The times of all ranks of a run, one after the other: those of a large run need not all be in memory.
 pub fn each_times(folder: &Path, mut each: impl FnMut(Times)) -> Result<(), FileError> {
-    let files = times_files(folder)?;
+    let files = rank_files(folder, TIMES_SUFFIX)?;
     let unusable = |path: &Path, why: String| FileError::TimesNotUsable { path: path.to_path_buf(), why };
     if files.is_empty() {
         return Err(unusable(folder, "it has no times of MPI calls".into()));
@@ -67,6 +71,34 @@ pub fn each_times(folder: &Path, mut each: impl FnMut(Times)) -> Result<(), File
         }
         _ => Ok(()),
     }
+}
+
+/// What the ranks of a run have passed to MPI, by rank.
+pub fn checks(folder: &Path) -> Result<Vec<Checks>, FileError> {
+    let files = rank_files(folder, CHECKS_SUFFIX)?;
+    let unusable = |path: &Path, why: String| FileError::ChecksNotUsable { path: path.to_path_buf(), why };
+    if files.is_empty() {
+        return Err(unusable(folder, "it has no arguments of MPI calls".into()));
+    }
+    let mut ranks: Vec<Checks> = Vec::new();
+    for (rank, path) in &files {
+        let bytes = fs::read(path).map_err(|e| unusable(path, e.to_string()))?;
+        let checks = Checks::parse(&bytes).map_err(|e| unusable(path, e.to_string()))?;
+        let first = ranks.first().unwrap_or(&checks);
+        if (checks.start.run, checks.start.ranks) != (first.start.run, first.start.ranks) {
+            return Err(unusable(path, "it is of another run than that of the first rank".into()));
+        }
+        if checks.start.rank != *rank || *rank as usize != ranks.len() {
+            let why = format!("rank {} is missing", ranks.len());
+            return Err(unusable(folder, why));
+        }
+        ranks.push(checks);
+    }
+    let expected = ranks[0].start.ranks as usize;
+    if ranks.len() != expected {
+        return Err(unusable(folder, format!("it has calls of {} ranks of {expected}", ranks.len())));
+    }
+    Ok(ranks)
 }
 
 /// All files of the trace in this folder, as far as it can be read.
@@ -138,7 +170,9 @@ pub fn begin(folder: &Path, start: &RecordedStart) -> Result<(), FileError> {
 
 fn is_rank_file(name: &str) -> bool {
     let end = name.strip_prefix("rank-");
-    let rank = end.and_then(|end| end.strip_suffix(".trace").or_else(|| end.strip_suffix(TIMES_SUFFIX)));
+    let rank = end.and_then(|end| {
+        [".trace", TIMES_SUFFIX, CHECKS_SUFFIX].iter().find_map(|suffix| end.strip_suffix(suffix))
+    });
     rank.is_some_and(|rank| !rank.is_empty() && rank.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
@@ -170,7 +204,7 @@ mod tests {
     #[test]
     fn only_files_of_ranks_are_removed() {
         assert!(is_rank_file("rank-0.trace") && is_rank_file("rank-117.trace"));
-        assert!(is_rank_file("rank-3.times"));
+        assert!(is_rank_file("rank-3.times") && is_rank_file("rank-3.checks"));
         assert!(!is_rank_file("rank-.trace") && !is_rank_file("rank-1.txt") && !is_rank_file("run.json"));
     }
 }

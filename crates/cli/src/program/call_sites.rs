@@ -38,14 +38,19 @@ impl CallSites {
     }
 
     fn call_site(&mut self, site: &Site, modules: &[Module]) -> CallSite {
-        let Some(module) = site.module.and_then(|number| modules.get(number as usize)) else {
-            return CallSite { name: format!("{:#x}", site.offset), ..CallSite::default() };
+        self.place(site.module.and_then(|number| modules.get(number as usize)), site.offset)
+    }
+
+    /// What is known of a place: a file with code, or none, and an offset in it.
+    pub fn place(&mut self, module: Option<&Module>, offset: u64) -> CallSite {
+        let Some(module) = module else {
+            return CallSite { name: format!("{offset:#x}"), ..CallSite::default() };
         };
-        let key = (module.path.clone(), site.offset);
+        let key = (module.path.clone(), offset);
         if let Some(known) = self.known.get(&key) {
             return known.clone();
         }
-        let found = self.find(module, site.offset);
+        let found = self.find(module, offset);
         self.known.insert(key, found.clone());
         found
     }

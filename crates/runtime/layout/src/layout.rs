@@ -54,6 +54,27 @@ impl Layout {
         self.node.as_ref().map_or(0, Node::runs)
     }
 
+    /// Displacement and length of each run of consecutive bytes, in the order of packing; `None` if there are
+    /// more than `most`.
+    ///
+    /// ```
+    /// # use evenkeel_layout::Layout;
+    /// let columns = Layout::bytes(8).vector(3, 1, 4)?;
+    /// assert_eq!(columns.run_list(8), Some(vec![(0, 8), (32, 8), (64, 8)]));
+    /// assert_eq!(columns.run_list(2), None);
+    /// # Ok::<(), evenkeel_layout::LayoutError>(())
+    /// ```
+    pub fn run_list(&self, most: usize) -> Option<Vec<(isize, usize)>> {
+        if self.runs() > most {
+            return None;
+        }
+        let mut list = Vec::with_capacity(self.runs());
+        if let Some(node) = &self.node {
+            node.each_run(self.origin, &mut |at, bytes| list.push((at, bytes)));
+        }
+        Some(list)
+    }
+
     /// How much memory the layout takes, in bytes: an upper bound.
     pub fn memory_bytes(&self) -> usize {
         size_of::<Layout>() + self.node.as_ref().map_or(0, Node::memory_bytes)

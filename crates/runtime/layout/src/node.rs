@@ -83,6 +83,25 @@ impl Node {
         }
     }
 
+    /// Calls a function with each run's displacement, `at` further on, and its length, in the order of
+    /// packing.
+    pub(crate) fn each_run(&self, at: isize, run: &mut impl FnMut(isize, usize)) {
+        match self {
+            Node::Run(bytes) => run(at, *bytes),
+            Node::Loop { count, stride, body, .. } => {
+                for number in 0..*count as isize {
+                    body.each_run(at + number * stride, run);
+                }
+            }
+            Node::List { run: bytes, offsets } => offsets.iter().for_each(|offset| run(at + offset, *bytes)),
+            Node::Pieces { bytes, pieces } => {
+                let ends = pieces.iter().skip(1).map(|piece| piece.start).chain([*bytes]);
+                pieces.iter().zip(ends).for_each(|(piece, end)| run(at + piece.at, end - piece.start));
+            }
+            Node::Sequence { parts, .. } => parts.iter().for_each(|p| p.node.each_run(at + p.at, run)),
+        }
+    }
+
     fn depth(&self) -> usize {
         match self {
             Node::Loop { body, .. } => 1 + body.depth(),

@@ -8,6 +8,7 @@ use crate::message::{AlsoAwaited, FoundMessage, MessageState};
 use crate::nodes::AgentInfo;
 use crate::pause::Pause;
 use crate::trace::calls::TraceReceive;
+use crate::trace::checked_call::{CheckedCall, CheckedFunction};
 use crate::trace::timed_call::{OpenCall, TimedCall, TimedFunction, TimedRequest, TimedShape};
 use crate::world::ProcessInfo;
 use evenkeel_engine::collective::call::{Call, CollectiveKind, Span};
@@ -18,7 +19,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Modules in the order in which the header has their functions.
-const MODULES: [&str; 17] = [
+const MODULES: [&str; 19] = [
     "codes",
     "world",
     "nodes",
@@ -36,6 +37,8 @@ const MODULES: [&str; 17] = [
     "trace/library_input",
     "trace/timed_call",
     "trace/times",
+    "trace/checked_call",
+    "trace/checks",
 ];
 
 fn here() -> PathBuf {
@@ -128,6 +131,10 @@ fn layouts() -> Vec<Assertion> {
         matched as "matched");
     layout!(TraceReceive as "ek_trace_posted": number as "number", fate as "fate", source as "source",
         tag as "tag");
+    layout!(CheckedFunction as "ek_checked_function": name as "name", arguments as "arguments",
+        results as "results");
+    layout!(CheckedCall as "ek_checked_call": function as "function", site as "site", script as "script",
+        thread as "thread", words as "words", count as "count");
     layout!(TimedFunction as "ek_timed_function": name as "name");
     layout!(OpenCall as "ek_open_call": entry as "entry", peer as "peer", tag as "tag", name as "name");
     layout!(TimedRequest as "ek_timed_request": handle as "handle", receive as "receive", bytes as "bytes",

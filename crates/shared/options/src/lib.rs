@@ -122,9 +122,12 @@ options! {
     TRACE { name: "trace", env: "EVENKEEL_TRACE", default: "", values: "DIRECTORY" }
 
     /// What a trace holds. `order`: what the program could not know. `times`: also each MPI call of the
-    /// program, with its times, and where it was made; `evenkeel export` shows them. In a repetition only the
-    /// times are written, into the folder of `--trace`.
-    TRACE_LEVEL { name: "trace-level", env: "EVENKEEL_TRACE_LEVEL", default: "order", values: "order|times" }
+    /// program, with its times, and where it was made; `evenkeel export` shows them. `checks`: also what each
+    /// call was passed and got, for `evenkeel check`. In a repetition only the times and the checks are
+    /// written, into the folder of `--trace`.
+    TRACE_LEVEL {
+        name: "trace-level", env: "EVENKEEL_TRACE_LEVEL", default: "order", values: "order|times|checks"
+    }
 
     /// After how many calls the trace has a check of all that was sent and received. With `1` a repetition
     /// that differs stops at the very call, and each call takes 9 bytes.

@@ -32,3 +32,8 @@ impl Digest {
         self.0 as u32
     }
 }
+
+/// The hash of bytes that follow those with this hash.
+pub fn of_bytes(before: u64, bytes: &[u8]) -> u64 {
+    xxh3_64_with_seed(bytes, before)
+}

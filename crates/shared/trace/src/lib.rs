@@ -6,10 +6,12 @@
 //! which calls have outcomes, and [`varint`] how numbers are written.
 //!
 //! [`times`] is another file beside it, with the times of all calls; nothing of it is needed to repeat a run.
+//! [`checks`] is a third one, with the arguments of all calls, for `evenkeel check`.
 //!
 //! Pure: bytes come in and go out through parameters ([`recorder::Store`]). May use: random (tests). Must
 //! never: do I/O, or know an MPI handle.
 
+pub mod checks;
 pub mod choice;
 pub mod digest;
 pub mod divergence;

@@ -21,6 +21,7 @@ Examples:
   evenkeel run -n 4 --mpi openmpi -- ./starts-mpi-programs.sh
   evenkeel run -n 4 --inject stalls=exp:10ms/100ms --inject competitors=1 -- ./app
   evenkeel run -n 16 --trace t -- ./app       record what `evenkeel replay t` needs to repeat the run
+  evenkeel run -n 4 --check -- ./app          say which MPI calls were wrong, and in which line
   evenkeel run -n 4 --timeout 10m -- ./app    a job that hangs says where, and is ended
   evenkeel run -n 4 --deadlock end -- ./app   a job that waits for itself says so at once, and is ended
   evenkeel run -n 4 --dry-run -- ./app        only show the launcher's command line")]
@@ -55,6 +56,14 @@ pub struct RunArguments {
     /// to make one.
     #[arg(long = "inject", value_name = "SPEC")]
     pub injections: Vec<Injection>,
+    /// Say which MPI calls were wrong when the program has ended
+    ///
+    /// What each call passes and gets is recorded in a temporary folder, or in that of --trace, which must be
+    /// one that all hosts share if there are several. The findings are printed to standard error, also if the
+    /// program has crashed or hung. The exit code is the program's; 121 if it has succeeded and there are
+    /// errors. `evenkeel check` says more.
+    #[arg(long)]
+    pub check: bool,
     /// Print the launcher's command line instead of running it
     #[arg(long)]
     pub dry_run: bool,

@@ -1,6 +1,7 @@
 //! Carries out `evenkeel run`.
 
 use super::arguments::{DEFAULT_GRACE_MS, RunArguments, StdinChoice};
+use super::checking::Checking;
 use super::named_hosts;
 use super::sharing::Sharing;
 use super::stray_variables;
@@ -34,7 +35,14 @@ use tracing::info;
 /// Runs the program, either as the parent of its ranks, or by becoming the launcher, so that its exit code is
 /// ours and signals reach it directly. A child does so if the run is watched. Returns the line that a dry run
 /// prints, or the exit code.
-pub fn run(arguments: &RunArguments) -> Result<Outcome, CommandError> {
+pub fn run(mut arguments: Box<RunArguments>) -> Result<Outcome, CommandError> {
+    let is_checked = arguments.check && !arguments.dry_run;
+    let trace = arguments.options.value(&options::TRACE);
+    let checking = is_checked.then(|| Checking::begin(&trace)).transpose()?;
+    if let Some(checking) = &checking {
+        arguments.options.set(checking.options());
+    }
+    let arguments = &*arguments;
     arguments.options.check_environment(|_| true, |name| std::env::var_os(name))?;
     let names = std::env::vars_os().map(|(name, _)| name.to_string_lossy().into_owned());
     for warning in stray_variables::warnings(names) {
@@ -54,9 +62,13 @@ pub fn run(arguments: &RunArguments) -> Result<Outcome, CommandError> {
     let membership = sharing.as_ref().map(Sharing::join).transpose()?;
     info!("the ranks are started: {}", start.for_shell());
     let launch = || launch(start, arguments.ranks, &injections);
-    let outcome = match supervision {
-        None => launch(),
-        Some(supervision) => supervision.run(launch),
+    let outcome = match (supervision, checking) {
+        (None, None) => launch(),
+        (Some(supervision), None) => supervision.run(launch),
+        (None, Some(checking)) => checking.run(launch),
+        (Some(supervision), Some(checking)) => {
+            supervision.run(launch).map(|outcome| checking.finish(outcome.code))
+        }
     };
     if let Some((sharing, membership)) = sharing.zip(membership) {
         sharing.finish(membership);
@@ -91,7 +103,7 @@ fn written_trace(given: &EngineOptions) -> Option<PathBuf> {
     if !is_given && of_ranks.any(|name| std::env::var_os(name).is_some()) {
         return None;
     }
-    let is_written = value(&options::REPLAY).is_none() || given.value(&options::TRACE_LEVEL) == "times";
+    let is_written = value(&options::REPLAY).is_none() || given.value(&options::TRACE_LEVEL) != "order";
     value(&options::TRACE).filter(|_| is_written).map(PathBuf::from)
 }
 

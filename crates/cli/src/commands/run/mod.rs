@@ -1,6 +1,7 @@
 //! `evenkeel run`: from a program's name to the launcher that this process becomes.
 
 mod arguments;
+mod checking;
 mod command;
 mod deadlock_watch;
 mod hang_report;

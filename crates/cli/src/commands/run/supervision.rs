@@ -17,7 +17,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use std::time::{Duration, Instant};
 
 /// The exit code when the job has been ended, as that of timeout(1).
-const EXIT_ENDED: u8 = 124;
+pub const EXIT_ENDED: u8 = 124;
 
 /// How long the launcher has to end the job.
 const GRACE: Duration = Duration::from_secs(5);

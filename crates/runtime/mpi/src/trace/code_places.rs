@@ -1,5 +1,6 @@
 //! Where MPI is called from: return addresses as offsets in files, which are the same in every run.
 
+use evenkeel_trace::checks;
 use evenkeel_trace::times::recorder::{Recorder, Store};
 use std::collections::HashMap;
 use std::ops::Range;
@@ -12,17 +13,44 @@ struct Code {
     path: String,
 }
 
+/// Where places are written down.
+pub(super) trait PlaceRecords {
+    /// A file with code, the next of its kind; the first one has number 1.
+    fn module(&mut self, path: &str, size: u64, changed_ns: u64);
+    /// A place, the next of its kind. `module` 0: not in a file.
+    fn site(&mut self, module: u32, offset: u64);
+}
+
+impl<S: Store> PlaceRecords for Recorder<S> {
+    fn module(&mut self, path: &str, size: u64, changed_ns: u64) {
+        Recorder::module(self, path, size, changed_ns);
+    }
+    fn site(&mut self, module: u32, offset: u64) {
+        Recorder::site(self, module, offset);
+    }
+}
+
+impl<S: Store> PlaceRecords for checks::recorder::Recorder<S> {
+    fn module(&mut self, path: &str, size: u64, changed_ns: u64) {
+        checks::recorder::Recorder::module(self, path, size, changed_ns);
+    }
+    fn site(&mut self, module: u32, offset: u64) {
+        checks::recorder::Recorder::site(self, module.checked_sub(1), offset);
+    }
+}
+
 /// The sites and files that have numbers.
 #[derive(Default)]
 pub(super) struct CodePlaces {
     code: Vec<Code>,
     sites: HashMap<usize, u32>,
+    scripts: HashMap<(String, u32, String), u32>,
     modules: HashMap<String, u32>,
 }
 
 impl CodePlaces {
     /// The number of the place that a call returns to.
-    pub(super) fn number<S: Store>(&mut self, address: usize, recorder: &mut Recorder<S>) -> u32 {
+    pub(super) fn number(&mut self, address: usize, recorder: &mut impl PlaceRecords) -> u32 {
         if let Some(&number) = self.sites.get(&address) {
             return number;
         }
@@ -45,9 +73,27 @@ impl CodePlaces {
             None => (0, address as u64),
         };
         recorder.site(module, offset);
-        let number = self.sites.len() as u32;
+        let number = (self.sites.len() + self.scripts.len()) as u32;
         self.sites.insert(address, number);
         number
+    }
+
+    /// The number of a place in a script.
+    pub(super) fn script<S: Store>(
+        &mut self,
+        file: String,
+        line: u32,
+        function: String,
+        recorder: &mut checks::recorder::Recorder<S>,
+    ) -> u32 {
+        let known = self.sites.len() + self.scripts.len();
+        let place = (file, line, function);
+        if let Some(&number) = self.scripts.get(&place) {
+            return number;
+        }
+        recorder.script_site(&place.0, place.1, &place.2);
+        self.scripts.insert(place, known as u32);
+        known as u32
     }
 }
 

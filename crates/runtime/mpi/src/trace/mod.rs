@@ -6,9 +6,12 @@
 //! The times have a file and a state of their own (`times`), and several threads may take turns there.
 
 pub(crate) mod calls;
+pub(crate) mod checked_call;
+mod checks;
 mod code_places;
 mod early_draws;
 mod file;
+mod in_flight;
 mod library_input;
 mod opening;
 mod state;

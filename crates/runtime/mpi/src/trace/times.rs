@@ -65,7 +65,7 @@ const _: () = {
 
 /// Handles differ in all of their bits, or in the lowest.
 #[derive(Default)]
-struct HandleHasher(u64);
+pub(super) struct HandleHasher(u64);
 
 impl Hasher for HandleHasher {
     fn finish(&self) -> u64 {
@@ -80,7 +80,7 @@ impl Hasher for HandleHasher {
     }
 }
 
-type ByHandle<T> = HashMap<usize, T, BuildHasherDefault<HandleHasher>>;
+pub(super) type ByHandle<T> = HashMap<usize, T, BuildHasherDefault<HandleHasher>>;
 
 /// A persistent request of a message.
 struct Persistent {
@@ -125,7 +125,8 @@ fn times() -> &'static mut Option<Box<Times>> {
 /// no other use then.
 fn folder() -> Option<String> {
     let folder = options::TRACE.get();
-    (options::TRACE_LEVEL.get() == "times" && !folder.is_empty()).then_some(folder)
+    let has_times = matches!(options::TRACE_LEVEL.get().as_str(), "times" | "checks");
+    (has_times && !folder.is_empty()).then_some(folder)
 }
 
 fn file_of(folder: &str, rank: u32) -> PathBuf {
@@ -152,6 +153,25 @@ pub extern "C" fn ek_times_use_counter() -> bool {
     ticks::kind() == Ticks::Counter
 }
 
+/// What is known of this rank at the start.
+pub(super) fn start_of(rank: u32, ranks: u32, run: u64, before_init: Moment, opened: Moment) -> Start {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    let kernel = |name: &str| std::fs::read_to_string(format!("/proc/sys/kernel/{name}")).unwrap_or_default();
+    let boot: String = kernel("random/boot_id").chars().filter(char::is_ascii_hexdigit).take(16).collect();
+    Start {
+        ranks,
+        rank,
+        ticks: ticks::kind(),
+        run,
+        host: u64::from_str_radix(&boot, 16).unwrap_or(0),
+        before_init,
+        opened,
+        realtime_ns: now.map_or(0, |now| now.as_nanos() as u64),
+        process: std::process::id(),
+        host_name: kernel("hostname").trim().to_string(),
+    }
+}
+
 /// Makes this rank's file. Returns where to say which call the rank is in, or NULL: there is no file, and a
 /// sentence has been printed if one is wanted. `run`: see ek_trace_run.
 #[unsafe(no_mangle)]
@@ -165,21 +185,7 @@ pub extern "C" fn ek_times_open(rank: u32, ranks: u32, run: u64) -> *mut OpenCal
     if before_init == Moment::default() {
         before_init = opened;
     }
-    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-    let kernel = |name: &str| std::fs::read_to_string(format!("/proc/sys/kernel/{name}")).unwrap_or_default();
-    let boot: String = kernel("random/boot_id").chars().filter(char::is_ascii_hexdigit).take(16).collect();
-    let start = Start {
-        ranks,
-        rank,
-        ticks: ticks::kind(),
-        run,
-        host: u64::from_str_radix(&boot, 16).unwrap_or(0),
-        before_init,
-        opened,
-        realtime_ns: now.map_or(0, |now| now.as_nanos() as u64),
-        process: std::process::id(),
-        host_name: kernel("hostname").trim().to_string(),
-    };
+    let start = start_of(rank, ranks, run, before_init, opened);
     match TimesFile::create(&path, &start) {
         Ok(file) => {
             let open = file.open_call();

@@ -36,10 +36,15 @@ pub(super) struct TimesFile {
 impl TimesFile {
     /// Makes the file; it must not exist.
     pub(super) fn create(path: &Path, start: &Start) -> io::Result<TimesFile> {
+        TimesFile::with_header(path, &format::header(start))
+    }
+
+    /// The same of another file with the same counters.
+    pub(super) fn with_header(path: &Path, made: &[u8]) -> io::Result<TimesFile> {
         let file = OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(path)?;
         allocate(&file, 0, CHUNK_BYTES)?;
         let header = map(&file, 0, HEADER_BYTES)?;
-        let made = format::header(start);
+        debug_assert_eq!(made.len(), HEADER_BYTES);
         // SAFETY: the mapping is new and has so many bytes.
         unsafe { std::ptr::copy_nonoverlapping(made.as_ptr(), header.as_ptr(), HEADER_BYTES) };
         let end_bytes = CHUNK_BYTES - HEADER_BYTES;

@@ -140,7 +140,7 @@ pub struct Times {
 impl Times {
     /// Reads a file. It must have been read as a whole.
     pub fn parse(file: &[u8]) -> Result<Times, TimesError> {
-        let (start, live) = header(file)?;
+        let (start, live) = header(file, MAGIC, VERSION)?;
         let mut times = Times { start, live, ..Times::default() };
         let end = HEADER_BYTES + live.used as usize;
         let mut records = Records {
@@ -188,8 +188,8 @@ impl Times {
 }
 
 /// Checks what can be checked without reading the records.
-fn header(file: &[u8]) -> Result<(Start, Live), TimesError> {
-    if !file.starts_with(&MAGIC) {
+pub(crate) fn header(file: &[u8], magic: [u8; 8], version: u32) -> Result<(Start, Live), TimesError> {
+    if !file.starts_with(&magic) {
         return Err(TimesError::NoTimes);
     }
     let cut = |expected: u64| TimesError::Cut { expected, found: file.len() as u64 };
@@ -199,7 +199,7 @@ fn header(file: &[u8]) -> Result<(Start, Live), TimesError> {
     let long = |at: usize| u64::from_le_bytes(file[at..at + 8].try_into().expect("8 bytes"));
     let short = |at: usize| u32::from_le_bytes(file[at..at + 4].try_into().expect("4 bytes"));
     let damaged = |offset: u64| TimesError::Damaged { offset };
-    if short(8) != VERSION {
+    if short(8) != version {
         return Err(TimesError::OtherVersion { found: short(8) });
     }
     let ticks = match short(20) {
@@ -256,7 +256,7 @@ struct Records {
 }
 
 /// No program has so many threads.
-const MOST_THREADS: u64 = 1 << 20;
+pub(crate) const MOST_THREADS: u64 = 1 << 20;
 
 impl Records {
     /// Takes one record; `None`: it cannot be.
@@ -365,14 +365,14 @@ fn number_of(rest: &mut &[u8], bytes: u8) -> Option<u64> {
     Some(number.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte)))
 }
 
-fn text(rest: &mut &[u8]) -> Option<String> {
+pub(crate) fn text(rest: &mut &[u8]) -> Option<String> {
     let length = usize::try_from(take(rest)?).ok()?;
     let (text, after) = rest.split_at_checked(length)?;
     *rest = after;
     Some(String::from_utf8_lossy(text).into_owned())
 }
 
-fn ranks(rest: &mut &[u8], most: usize) -> Option<Vec<i32>> {
+pub(crate) fn ranks(rest: &mut &[u8], most: usize) -> Option<Vec<i32>> {
     let mut ranks = Vec::new();
     for _ in 0..take(rest)? {
         let (first, count, distance) = (take_signed(rest)?, take(rest)?, take_signed(rest)?);

@@ -161,13 +161,18 @@ pub struct Live {
 
 /// The header as bytes, with counters that are all 0.
 pub fn header(start: &Start) -> Vec<u8> {
+    header_of(MAGIC, VERSION, start)
+}
+
+/// The same of another file that a rank writes: it begins with `magic`.
+pub fn header_of(magic: [u8; 8], version: u32, start: &Start) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(HEADER_BYTES);
-    bytes.extend_from_slice(&MAGIC);
+    bytes.extend_from_slice(&magic);
     let ticks = match start.ticks {
         Ticks::Nanoseconds => 0,
         Ticks::Counter => 1,
     };
-    for number in [VERSION, start.ranks, start.rank, ticks] {
+    for number in [version, start.ranks, start.rank, ticks] {
         bytes.extend_from_slice(&number.to_le_bytes());
     }
     let Start { before_init, opened, .. } = start;

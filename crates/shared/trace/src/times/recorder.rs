@@ -258,13 +258,13 @@ impl<S: Store> Recorder<S> {
     }
 }
 
-fn push_text(bytes: &mut Vec<u8>, text: &str) {
+pub(crate) fn push_text(bytes: &mut Vec<u8>, text: &str) {
     push(bytes, text.len() as u64);
     bytes.extend_from_slice(text.as_bytes());
 }
 
 /// Ranks as pieces of equal distance: one piece for most communicators.
-fn push_ranks(bytes: &mut Vec<u8>, ranks: &[i32]) {
+pub(crate) fn push_ranks(bytes: &mut Vec<u8>, ranks: &[i32]) {
     let mut pieces: Vec<(i32, u64, i64)> = Vec::new();
     for &rank in ranks {
         if let Some((first, count, distance)) = pieces.last_mut() {
