@@ -154,7 +154,7 @@ fn with_negative_numbers(grammar: clap::Command) -> clap::Command {
 /// Carries a command out.
 pub fn execute(command: Command) -> Result<Outcome, CommandError> {
     Ok(match command {
-        Command::Run(arguments) => run::run(arguments)?,
+        Command::Run(arguments) => run::run(*arguments)?,
         Command::Exec(arguments) => exec::exec(&arguments)?,
         Command::Env(arguments) => env::env(&arguments)?.into(),
         Command::Doctor(arguments) => doctor::doctor(&arguments)?,

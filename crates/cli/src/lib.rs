@@ -20,10 +20,10 @@
 //! environment) → [`launch::launcher`] → `exec`, or `evenkeel_launch`.
 //!
 //! May use: options, record, report, noise, trace, check, debug; for the commands that study collectives
-//! schedule, schedule-sim, model and tune, the segment and the fabric to measure them, and tables of barriers;
-//! for `route` the routing crates; for `run` and `exec` launch and node. Must never: link an MPI; talk to the
-//! engine other than through the environment (the ranks of `tune` are made of it); or stay in memory while the
-//! program runs, except for [`inject`] and as the ranks' launcher.
+//! schedule, schedule-sim, model and tune, the segment and the fabric to measure them, and tables of
+//! barriers; for `route` the routing crates; for `run` and `exec` launch and node. Must never: link an MPI;
+//! talk to the engine other than through the environment (the ranks of `tune` are made of it); or stay in
+//! memory while the program runs, except for [`inject`] and as the ranks' launcher.
 
 pub mod commands;
 pub mod errors;

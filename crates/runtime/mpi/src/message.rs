@@ -108,7 +108,12 @@ fn copiers(process: &Process, node: &Node) -> Copiers {
     }
 }
 
-pub(crate) fn note_bad_value(process: &Process, option: &options::OptionSpec, value: &str, consequence: &str) {
+pub(crate) fn note_bad_value(
+    process: &Process,
+    option: &options::OptionSpec,
+    value: &str,
+    consequence: &str,
+) {
     process.notes.add(&format!("{}={value} is not one of {}; {consequence}", option.env, option.values));
 }
 

@@ -35,14 +35,14 @@ use tracing::info;
 /// Runs the program, either as the parent of its ranks, or by becoming the launcher, so that its exit code is
 /// ours and signals reach it directly. A child does so if the run is watched. Returns the line that a dry run
 /// prints, or the exit code.
-pub fn run(mut arguments: Box<RunArguments>) -> Result<Outcome, CommandError> {
+pub fn run(mut arguments: RunArguments) -> Result<Outcome, CommandError> {
     let is_checked = arguments.check && !arguments.dry_run;
     let trace = arguments.options.value(&options::TRACE);
     let checking = is_checked.then(|| Checking::begin(&trace)).transpose()?;
     if let Some(checking) = &checking {
         arguments.options.set(checking.options());
     }
-    let arguments = &*arguments;
+    let arguments = &arguments;
     arguments.options.check_environment(|_| true, |name| std::env::var_os(name))?;
     let names = std::env::vars_os().map(|(name, _)| name.to_string_lossy().into_owned());
     for warning in stray_variables::warnings(names) {

@@ -5,7 +5,6 @@
 
 use super::times::ByHandle;
 use evenkeel_trace::digest;
-use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Where the bytes of a datatype's elements lie.
