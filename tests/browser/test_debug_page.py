@@ -43,11 +43,16 @@ class Served:
 
 
 @pytest.fixture(scope="session")
-def trace(tmp_path_factory):
-    """The trace of a run in which rank 2 is late."""
-    mpi = next((it for it in mpis.ALL if it.family == "mpich" and not it.skip_reason()), None)
-    if mpi is None or not EVENKEEL.exists():
+def mpi():
+    found = next((it for it in mpis.ALL if it.family == "mpich" and not it.skip_reason()), None)
+    if found is None or not EVENKEEL.exists():
         pytest.skip("no MPICH with a shim has been built")
+    return found
+
+
+@pytest.fixture(scope="session")
+def trace(mpi, tmp_path_factory):
+    """The trace of a run in which rank 2 is late."""
     folder = tmp_path_factory.mktemp("late") / "trace"
     options = ["--quiet", "--trace", folder, "--trace-level", "times"]
     mpi.evenkeel(mpi.build("late_rank.c"), RANKS, ROUNDS, LATE_MS, options=options).ok()
@@ -181,6 +186,21 @@ def test_supersteps_the_path_the_graph_and_differences_are_shown(browser, trace)
         browser.one("#tab-graph").click()
         assert until(lambda: browser.all("canvas.graph"))
         assert browser.pixels(browser.one("#panel"))[0] > 10
+        assert browser.said() == []
+
+
+def test_what_a_check_finds_leads_to_its_call(browser, mpi, tmp_path):
+    folder = tmp_path / "trace"
+    options = ["--quiet", "--trace", folder, "--trace-level", "checks"]
+    mpi.evenkeel(mpi.build("check/defects.c"), 2, "message_type", options=options).ok()
+    with Served(folder) as served:
+        browser.open(served.address)
+        settled(browser)
+        browser.one("#tab-findings").click()
+        panel = browser.one("#panel").text
+        assert "error" in panel and "message" in panel and "messages.h:" in panel
+        browser.one("#panel button.link").click()
+        says(browser, "MPI_Recv", "messages.h:")
         assert browser.said() == []
 
 

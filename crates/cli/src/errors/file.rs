@@ -105,19 +105,6 @@ pub enum FileError {
         .0.display())]
     TimesIntoTrace(PathBuf),
 
-    /// A file has no findings.
-    #[error(
-        "cannot read the findings {}: {why}. Give a JSON file with a list of objects that have `rule`, \
-         `severity` and `text`, and may have `rank`, `call` and `site`.",
-        .path.display()
-    )]
-    FindingsNotReadable {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong with it.
-        why: String,
-    },
-
     /// A time line cannot be written.
     #[error("cannot write the time line {}: {why}. Name a file that you may write, where there is room.",
         .path.display())]

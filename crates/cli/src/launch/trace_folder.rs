@@ -73,6 +73,11 @@ pub fn each_times(folder: &Path, mut each: impl FnMut(Times)) -> Result<(), File
     }
 }
 
+/// Whether there is a file with what a rank has passed to MPI.
+pub fn has_checks(folder: &Path) -> bool {
+    rank_files(folder, CHECKS_SUFFIX).is_ok_and(|files| !files.is_empty())
+}
+
 /// What the ranks of a run have passed to MPI, by rank.
 pub fn checks(folder: &Path) -> Result<Vec<Checks>, FileError> {
     let files = rank_files(folder, CHECKS_SUFFIX)?;

@@ -7,7 +7,8 @@ use std::path::PathBuf;
 /// The run must have been recorded with `evenkeel run --trace DIRECTORY --trace-level times`. The page is
 /// served on this machine only, at an address that contains a secret, until it is ended there or with Ctrl-C.
 /// It shows the calls of all ranks over time, why each wait took as long as it did, the critical path,
-/// supersteps, and which ranks exchange messages.
+/// supersteps, and which ranks exchange messages. Of a run with `--trace-level checks` it also shows what
+/// `evenkeel check` finds.
 ///
 /// With two traces it says at which call each rank differs first.
 #[derive(Debug, clap::Args)]
@@ -28,9 +29,6 @@ pub struct DebugArguments {
     /// Print the answers and end, without a page
     #[arg(long)]
     pub text: bool,
-    /// Show the findings of this file, too: JSON, a list of rule, severity, rank, call, site and text
-    #[arg(long, value_name = "FILE", conflicts_with = "text")]
-    pub findings: Option<PathBuf>,
     /// The port of the page [default: any that is free]
     #[arg(long, value_name = "PORT", conflicts_with = "text")]
     pub port: Option<u16>,

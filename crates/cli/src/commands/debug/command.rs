@@ -12,7 +12,6 @@ use evenkeel_debug::text;
 
 /// Returns the answers as a text, or serves the page until it is ended.
 pub fn debug(arguments: &DebugArguments) -> Result<String, CommandError> {
-    let findings = arguments.findings.as_deref().map(findings::read).transpose()?;
     let mut sites = CallSites::default();
     let run = load::load(&arguments.trace, &mut sites)?;
     let other = arguments.other.as_deref().map(|other| load::load(other, &mut sites)).transpose()?;
@@ -29,6 +28,7 @@ pub fn debug(arguments: &DebugArguments) -> Result<String, CommandError> {
             None => text::answers(&Analysis::of(run), width),
         });
     }
+    let findings = findings::of(&arguments.trace)?;
     let trace = arguments.trace.display().to_string();
     let analysis = Analysis::of(run);
     let other =

@@ -1,23 +1,36 @@
-//! Reads a list of findings.
+//! What the calls of the run have done wrong, for the page.
 
 use crate::errors::FileError;
+use crate::findings::{self, Findings, text};
+use crate::launch::trace_folder;
+use evenkeel_check::finding::{Rule, Severity};
 use evenkeel_debug::answers::Finding;
 use std::path::Path;
 
-/// A list by itself, or one among other things that a command says.
-#[derive(serde::Deserialize)]
-#[serde(untagged, expecting = "it has no list of findings with `rule`, `severity` and `text`")]
-enum List {
-    Alone(Vec<Finding>),
-    WithOthers { findings: Vec<Finding> },
+/// The findings of a run; `None` if the arguments of its calls were not recorded.
+pub(super) fn of(folder: &Path) -> Result<Option<Vec<Finding>>, FileError> {
+    if !trace_folder::has_checks(folder) {
+        return Ok(None);
+    }
+    let found = findings::of_folder(folder, &Rule::ALL, Severity::Note)?;
+    for remark in &found.remarks {
+        eprintln!("evenkeel: {remark}");
+    }
+    Ok(Some(found.findings.iter().map(|finding| shown(&found, finding)).collect()))
 }
 
-/// Findings of a file.
-pub(super) fn read(path: &Path) -> Result<Vec<Finding>, FileError> {
-    let unreadable = |why: String| FileError::FindingsNotReadable { path: path.to_path_buf(), why };
-    let text = std::fs::read_to_string(path).map_err(|e| unreadable(e.to_string()))?;
-    let list: List = serde_json::from_str(&text).map_err(|e| unreadable(e.to_string()))?;
-    Ok(match list {
-        List::Alone(findings) | List::WithOthers { findings } => findings,
-    })
+fn shown(found: &Findings, finding: &evenkeel_check::finding::Finding) -> Finding {
+    let place = finding.places.first();
+    let more = match finding.more {
+        0 => String::new(),
+        more => format!(", and {more} more like it"),
+    };
+    Finding {
+        rule: finding.rule.name().to_string(),
+        severity: finding.severity.name().to_string(),
+        rank: place.map(|place| place.rank),
+        call: place.and_then(|place| place.call),
+        site: place.map(|place| found.places.name(place).to_string()),
+        text: format!("{} ({}{more})", text::sentence(found, finding), finding.clause),
+    }
 }

@@ -15,24 +15,21 @@ pub use question::{Question, Wrong};
 
 use crate::analysis::Analysis;
 use crate::run::Run;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::{Value, json};
 
 /// Something that a check has found in the run.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Finding {
     /// The rule that is broken.
     pub rule: String,
     /// `error`, `warning` or `note`.
     pub severity: String,
     /// The rank, if it concerns one.
-    #[serde(default)]
     pub rank: Option<u32>,
     /// Which call of the rank, if it concerns one.
-    #[serde(default)]
     pub call: Option<u32>,
     /// The place in the program.
-    #[serde(default)]
     pub site: Option<String>,
     /// What is wrong, in a sentence.
     pub text: String,
