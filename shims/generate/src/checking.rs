@@ -332,7 +332,10 @@ mod tests {
             let is_function =
                 function["attributes"]["callback"] == false && name.starts_with("MPI_") && !is_tool;
             let converts = ["_f2c", "_fromint"].iter().any(|end| name.ends_with(end));
-            if makes && is_function && !converts && function["attributes"]["c_expressible"] == true {
+            // It finds a predefined type, and makes none.
+            let finds = name == "MPI_Type_match_size";
+            if makes && is_function && !converts && !finds && function["attributes"]["c_expressible"] == true
+            {
                 assert!(standard.function(name).is_ok(), "{name}");
             }
         }
