@@ -15,6 +15,10 @@ static void progress(void)
 
 /* ---- calls that have a form that tests ---- */
 
+/* A test leaves its flag as it is if it is refused: an error handler of the program's has returned, and MPICH
+ * then returns success. So does the blocking call. */
+enum { NOT_SAID = -1 };
+
 /* Repeats `attempt`, which sets flag and is an error code, until it succeeds. When there is no reason to poll
  * any more, it makes the host's own blocking call instead: `otherwise`. The program waits for `count`
  * `requests`, if any. */
@@ -22,13 +26,14 @@ static void progress(void)
     do {                                                           \
         ek_pause pause = {0};                                      \
         for (bool is_first = true;; is_first = false) {            \
-            int flag = 0, code;                                    \
+            int flag = NOT_SAID, code;                             \
             progress();                                            \
             if (!ek_must_poll())                                   \
                 return otherwise;                                  \
-            ek_host_tests++;                                       \
-            code = attempt;                                        \
-            ek_host_tests--;                                       \
+            {                                                      \
+                EK_HOST_TESTS_SCOPE;                               \
+                code = attempt;                                    \
+            }                                                      \
             if (code || flag)                                      \
                 return code;                                       \
             if (is_first && (count))                               \
@@ -48,10 +53,11 @@ static int await(MPI_Request *request, MPI_Status *status)
 {
     ek_pause pause = {0};
     for (;;) {
-        int flag = 0;
-        ek_host_tests++;
-        int code = ek_host.Test(request, &flag, status);
-        ek_host_tests--;
+        int flag = NOT_SAID, code;
+        {
+            EK_HOST_TESTS_SCOPE;
+            code = ek_host.Test(request, &flag, status);
+        }
         if (code || flag)
             return code;
         progress();
@@ -64,7 +70,8 @@ static int await(MPI_Request *request, MPI_Status *status)
 int ek_poll_waitall(int count, MPI_Request *requests, MPI_Status *statuses, __typeof__(PMPI_Waitall) *next)
 {
     bool has_failed = false;
-    (void)next;
+    if (count <= 0 || !requests || (!statuses && MPI_STATUSES_IGNORE))
+        return next(count, requests, statuses); /* it checks its arguments */
     ek_collectives_set_awaited(count, requests, true);
     for (int i = 0; i < count; i++) {
         MPI_Status *status = statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i];
@@ -97,6 +104,7 @@ int ek_poll_waitany(int count, MPI_Request *requests, int *index, MPI_Status *st
 static int test_some(int count, MPI_Request *requests, int *completed, int *indices, MPI_Status *statuses,
                      int *flag)
 {
+    *completed = NOT_SAID;
     int code = ek_host.Testsome(count, requests, completed, indices, statuses);
     *flag = !code && *completed != 0; /* also MPI_UNDEFINED: no active request */
     return code;
@@ -245,7 +253,8 @@ static bool copy_packed(const void *buf, MPI_Count count, MPI_Datatype type, cha
         bool is_from_a_rank = source != MPI_PROC_NULL;                                                       \
         char *copy;                                                                                          \
         int bytes, code;                                                                                     \
-        if (!may_send_to(dest, comm) || !copy_packed(buf, count, type, &copy, &bytes, &code))                \
+        if (ek_process.has_devices || !may_send_to(dest, comm) ||                                            \
+            !copy_packed(buf, count, type, &copy, &bytes, &code))                                            \
             return next(buf, count, type, dest, out_tag, source, in_tag, comm, status);                      \
         if (!code && is_from_a_rank)                                                                         \
             code = ek_host.Irecv##suffix(buf, count, type, source, in_tag, comm, &receive);                  \
