@@ -634,6 +634,14 @@ typedef struct ek_pause
      How long the wait must last before the other ranks are checked again.
      */
     uint64_t next_check_ns;
+    /*
+     Since when the shim has found nothing to do.
+     */
+    uint64_t idle_since_ticks;
+    /*
+     When the last pause ended.
+     */
+    uint64_t ended_ticks;
 } ek_pause;
 
 /*
@@ -1530,10 +1538,10 @@ bool ek_host_waits_may_yield(void);
 bool ek_host_waits_yield(bool host_keeps_core);
 
 /*
- Pauses in a blocking call of the host library, which has looked for something to do and found nothing. It
- is not known when such a call begins.
+ Pauses in a call of the host library, which has looked for something to do and found nothing. It is not
+ known when such a call begins. `may_sleep`: it is a blocking one.
  */
-void ek_host_found_nothing(void);
+void ek_host_found_nothing(bool may_sleep);
 
 /*
  Called when the program sets an affinity.
