@@ -4,8 +4,8 @@ use super::{ARCHITECTURE, COMMAND, EXIT_OTHER_BUILD, WANTED};
 
 /// A shell function: whether no other user can have made the file of an absolute path (`$1`), or replace it.
 /// From the file up to `/` all must belong to this user or root, and be writable by nobody else; in a folder
-/// such as `/tmp`, which is root's and has the sticky bit, others cannot touch what is not theirs. A link must
-/// be safe, and what it leads to. `$2` counts links, which may go in a circle.
+/// such as `/tmp`, which is root's and has the sticky bit, others cannot touch what is not theirs. A link
+/// must be safe, and what it leads to. `$2` counts links, which may go in a circle.
 ///
 /// Each call is a shell of its own, and so has its own variables. Modes are compared as text: not all shells
 /// take a number that begins with 0 for an octal one.
@@ -45,15 +45,21 @@ pub(super) fn script(identity: &str, size: u64) -> String {
          d=$(mktemp -d /dev/shm/evenkeel.XXXXXX 2>/dev/null || mktemp -d) || exit 95; t=1; }"
             .into(),
         "fail() { [ -z \"$t\" ] || rm -rf \"$d\"; exit 95; }".into(),
-        "safe \"$d\" 0 || { echo \"evenkeel: other users can write to $d, or to a folder above it. Make these \
-         writable for their owner only, or set TMPDIR to another folder.\" >&2; fail; }"
+        "safe \"$d\" 0 || { echo \"evenkeel: other users can write to $d, or to a folder above it. Make \
+         these writable for their owner only, or set TMPDIR to another folder.\" >&2; fail; }"
             .into(),
-        "n=$d/new.$$".into(),
+        "n=$(mktemp \"$d/new.XXXXXX\") || fail".into(),
         format!("echo {WANTED}"),
         format!(
-            "head -c {size} >\"$n\" && [ \"$(wc -c <\"$n\")\" -eq {size} ] && chmod 700 \"$n\" && \
-             mv -f \"$n\" \"$d/evenkeel\" || {{ rm -f \"$n\"; fail; }}"
+            "head -c {size} >\"$n\" && [ \"$(wc -c <\"$n\")\" -eq {size} ] && chmod 700 \"$n\" || \
+             {{ rm -f \"$n\"; fail; }}"
         ),
+        // Hosts may share the folder: what another one has put there, and runs, stays unless it is damaged.
+        "p=$d/evenkeel".into(),
+        "ln \"$n\" \"$p\" 2>/dev/null || { [ -x \"$p\" ] && cmp -s \"$n\" \"$p\"; } || \
+         mv -f \"$n\" \"$p\""
+            .into(),
+        "rm -f \"$n\"".into(),
         "safe \"$d/evenkeel\" 0 || fail".into(),
         format!("umask \"$k\"; \"$d/evenkeel\" {COMMAND} {identity} \"$1\" \"$2\""),
         "c=$?; [ -z \"$t\" ] || rm -rf \"$d\"; exit $c".into(),
@@ -228,5 +234,24 @@ mod tests {
         set_mode(&cache, 0o777);
         assert!(run(&home.0, program).ends_with("EVENKEEL-WANTED\nsent\n"));
         assert_eq!(std::fs::read_dir(&cache).unwrap().count(), 1, "the folder is not used");
+    }
+    #[test]
+    fn a_copy_that_others_may_run_is_replaced_only_if_it_is_damaged() {
+        use std::os::unix::fs::MetadataExt;
+        let Some(home) = Folder::new("shared") else { return };
+        // Each host that finds the copy not to run sends another one.
+        let program = "#!/bin/sh\n[ -f ~/again ] && echo sent && exit; echo >~/again; exit 93\n";
+        let copy = home.0.join(".cache/evenkeel/0123/evenkeel");
+        run(&home.0, program);
+        let first = std::fs::metadata(&copy).unwrap().ino();
+        std::fs::remove_file(home.0.join("again")).unwrap();
+        assert!(run(&home.0, program).ends_with("EVENKEEL-WANTED\nsent\n"));
+        assert_eq!(std::fs::metadata(&copy).unwrap().ino(), first, "it is the same program");
+        for damaged in ["#!/bin/sh\n".into(), "0".repeat(program.len())] {
+            std::fs::write(&copy, damaged).unwrap();
+            assert!(run(&home.0, program).ends_with("EVENKEEL-WANTED\nsent\n"));
+            assert_eq!(std::fs::read_to_string(&copy).unwrap(), program);
+        }
+        assert_eq!(std::fs::read_dir(copy.parent().unwrap()).unwrap().count(), 1, "no other file stays");
     }
 }
