@@ -175,6 +175,10 @@ impl Client {
 
     fn take_children(&mut self) {
         for (child, event) in self.children.take() {
+            // Output may hold up its signs of life on a slow network.
+            if matches!(event, ChildEvent::Frame(_)) {
+                self.tell(MachineInput::Heard(child));
+            }
             match event {
                 ChildEvent::Linked => self.tell(MachineInput::Linked(child)),
                 ChildEvent::Lost(why) => {

@@ -226,6 +226,9 @@ impl Host {
 
     fn take_parent(&mut self) {
         while let Some(event) = self.link.next() {
+            if matches!(event, LinkEvent::Frame(_)) {
+                self.tell(MachineInput::ParentHeard);
+            }
             match event {
                 LinkEvent::Lost(why) => {
                     debug!("the parent is lost: {why}");
@@ -264,6 +267,10 @@ impl Host {
 
     fn take_children(&mut self) {
         for (child, event) in self.children.take() {
+            // Output may hold up its signs of life on a slow network.
+            if matches!(event, ChildEvent::Frame(_)) {
+                self.tell(MachineInput::Heard(child));
+            }
             match event {
                 ChildEvent::Linked => self.tell(MachineInput::Linked(child)),
                 ChildEvent::Lost(why) => {

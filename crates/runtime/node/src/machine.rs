@@ -100,6 +100,10 @@ pub enum Input {
     Up(usize, Up),
     /// By what runs here.
     Local(Local),
+    /// The parent has sent something else, such as input: it lives.
+    ParentHeard,
+    /// So has this child.
+    Heard(usize),
     /// There is a connection to this child now.
     Linked(usize),
     /// This child could not be started, or is lost; the sentence says why.
@@ -296,6 +300,8 @@ impl Machine {
                 self.take_up(child, message, &mut actions);
             }
             Input::Local(event) => self.take_local(event, &mut actions),
+            Input::ParentHeard => self.parent_heard = now,
+            Input::Heard(child) => self.children[child].heard = now,
             Input::Linked(child) => {
                 let child = &mut self.children[child];
                 if child.phase == ChildPhase::Starting {

@@ -478,3 +478,30 @@ fn a_paused_client_is_not_lost_and_its_end_is_noticed() {
     host.take(1, Input::Down(Down::Pause));
     assert_eq!(host.take(2, Input::ParentLost), [Action::Kill]);
 }
+
+/// A node with a child, and what it does when both of its neighbours say nothing but what `inputs` are, twice
+/// within the patience.
+fn hears(inputs: &[Input]) -> Vec<Action> {
+    let mut host = Machine::host(vec!["b".into()], PATIENCE, 0);
+    host.take(0, Input::Linked(0));
+    host.take(0, Input::Up(0, Up::Ready(Vec::new())));
+    host.take(0, Input::Local(Local::Checked(Ok(()))));
+    host.take(0, Input::Down(Down::Start));
+    let mut actions = Vec::new();
+    for now in (1..5 * PATIENCE).step_by(100) {
+        if now % 1000 == 1 {
+            inputs.iter().for_each(|input| actions.extend(host.take(now, input.clone())));
+        }
+        actions.extend(host.take(now, Input::Tick));
+    }
+    actions
+}
+
+#[test]
+fn all_that_comes_is_a_sign_of_life() {
+    let is_loss = |action: &Action| matches!(action, Action::Kill | Action::ToParent(Up::Failed(_)));
+    assert!(!hears(&[Input::ParentHeard, Input::Heard(0)]).iter().any(is_loss));
+    for one in [Input::ParentHeard, Input::Heard(0)] {
+        assert!(hears(&[one]).iter().any(is_loss), "the other one is silent");
+    }
+}
