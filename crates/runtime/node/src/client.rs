@@ -155,7 +155,8 @@ impl Client {
                 libc::SIGCONT => {}
                 number => {
                     let ends = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT];
-                    if ends.contains(&number) && self.machine.cause().is_none() {
+                    let runs = self.machine.cause().is_none_or(|cause| cause.is_only_noted);
+                    if ends.contains(&number) && runs {
                         self.signal = Some(number);
                     }
                     self.tell(MachineInput::Signal(number));
