@@ -12,7 +12,7 @@
 //! to it      {…}                                the key of the connection, and this node's address
 //! ```
 //!
-//! From then on everything goes over the connection. The shell stays open until the node has ended.
+//! An empty line comes before each word from it. From then on everything goes over the connection. The shell stays open until the node has ended.
 
 mod script;
 

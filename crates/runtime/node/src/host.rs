@@ -52,7 +52,8 @@ fn begin(identity: &str, network: &str, ports: &str) -> Result<(), String> {
     let introduction = Introduction { address: identity::to_hexadecimal(port.address()) };
     let text = serde_json::to_string(&introduction).expect("texts can be written as JSON");
     let mut stdout = std::io::stdout().lock();
-    writeln!(stdout, "{NODE}{text}").and_then(|()| stdout.flush()).map_err(|error| error.to_string())?;
+    // What a login script has printed may lack the end of its line.
+    writeln!(stdout, "\n{NODE}{text}").and_then(|()| stdout.flush()).map_err(|error| error.to_string())?;
     let credentials = read_credentials()?;
     if let Some(content) = &credentials.content {
         check_content(content)?;

@@ -22,12 +22,14 @@ const SAFE: &str = "safe() ( p=$1; case $p in /*) ;; *) exit 1 ;; esac; \
 /// What runs on the host: finds this build of evenkeel, or asks for it, and starts it as a node. It gets the
 /// program's path here as `$0`. One line, for shells that know no others within quotes.
 ///
+/// Before each word there is an empty line: what a login script has printed may lack the end of its line.
+///
 /// A program is only run if others could not have put it there: see [`SAFE`].
 pub(super) fn script(identity: &str, size: u64) -> String {
     let architecture = architecture();
     [
         "m=$(uname -m)".to_string(),
-        format!("[ \"$m\" = {architecture} ] || {{ echo {ARCHITECTURE}$m; exit 94; }}"),
+        format!("[ \"$m\" = {architecture} ] || {{ echo; echo {ARCHITECTURE}$m; exit 94; }}"),
         format!("d=${{XDG_CACHE_HOME:-$HOME/.cache}}/evenkeel/{identity}"),
         "u=$(id -u)".into(),
         SAFE.into(),
@@ -49,7 +51,7 @@ pub(super) fn script(identity: &str, size: u64) -> String {
          these writable for their owner only, or set TMPDIR to another folder.\" >&2; fail; }"
             .into(),
         "n=$(mktemp \"$d/new.XXXXXX\") || fail".into(),
-        format!("echo {WANTED}"),
+        format!("echo; echo {WANTED}"),
         format!(
             "head -c {size} >\"$n\" && [ \"$(wc -c <\"$n\")\" -eq {size} ] && chmod 700 \"$n\" || \
              {{ rm -f \"$n\"; fail; }}"
@@ -147,6 +149,12 @@ mod tests {
         assert!(run(&home.0, program).ends_with("EVENKEEL-WANTED\n0027\n"));
         assert_eq!(run(&home.0, program), "0027\n", "there is a copy");
     }
+    #[test]
+    fn the_script_ends_the_line_that_a_login_script_has_begun() {
+        let Some(home) = Folder::new("line") else { return };
+        assert!(run(&home.0, "#!/bin/sh\n").starts_with("\nEVENKEEL-WANTED\n"));
+    }
+
     /// What [`SAFE`] says of a path.
     fn is_safe(path: &Path) -> bool {
         let line = format!("u=$(id -u); {SAFE}; safe \"$0\" 0");
