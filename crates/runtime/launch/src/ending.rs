@@ -113,9 +113,7 @@ mod tests {
     fn a_silent_node_is_a_failure_with_a_sentence() {
         let cause = Cause::Unheard { host: "a".into(), patience_ms: 2000 };
         assert_eq!((cause.code(), cause.is_patient()), (1, false));
-        assert!(
-            cause.sentence(false).unwrap().starts_with("the node process on a has been silent for 2000 ms")
-        );
+        assert!(cause.sentence(false).unwrap().contains("on a has been silent for 2000 ms"));
     }
 
     #[test]

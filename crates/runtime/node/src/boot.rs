@@ -12,7 +12,8 @@
 //! to it      {…}                                the key of the connection, and this node's address
 //! ```
 //!
-//! An empty line comes before each word from it. From then on everything goes over the connection. The shell stays open until the node has ended.
+//! An empty line comes before each word from it. From then on everything goes over the connection. The shell
+//! stays open until the node has ended.
 
 mod script;
 
@@ -30,7 +31,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use zeroize::Zeroizing;
 
-/// The key of a connection. It is overwritten when it is dropped.
+/// The key of a connection. This copy is overwritten when it is dropped.
 pub(crate) type LinkKey = Zeroizing<[u8; 32]>;
 
 /// The hidden command of this program that is run there.
@@ -56,7 +57,7 @@ pub(crate) struct Introduction {
     pub address: String,
 }
 
-/// What it is told: the key of its connection. It is overwritten when it has been used.
+/// What it is told: the key of its connection. The text is overwritten when this value is dropped.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Credentials {
     /// Hexadecimal digits.

@@ -10,7 +10,9 @@
 //!   its children do so. One that has not heard of a child tells its parent.
 //! * Every node says that it lives, ten times within the patience. One that was stopped itself gives the
 //!   others that time, too.
-//! * The client takes the first failure that it hears of for the cause, and ends the job everywhere.
+//! * The client takes the first failure that it hears of for the cause, and ends the job everywhere. A
+//!   failure that ends nothing (`--keep-going`) keeps the exit code; what ends the job later is what the user
+//!   is told.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -270,8 +272,8 @@ impl Machine {
         self.patience / SIGNS_OF_LIFE
     }
 
-    /// Why the job has failed, if it has: what has ended it, with the exit code of what failed first; else what
-    /// was only noted. Of the client only.
+    /// Why the job has failed, if it has: what has ended it, with the exit code of what failed first; else
+    /// what was only noted. Of the client only.
     pub fn cause(&self) -> Option<&Failure> {
         self.cause.as_ref().or(self.noted.as_ref())
     }
