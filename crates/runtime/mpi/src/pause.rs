@@ -2,6 +2,7 @@
 
 use crate::message::note_bad_value;
 use evenkeel_engine::clock::Ticks;
+use evenkeel_engine::job::node::Node;
 use evenkeel_engine::process::Process;
 use evenkeel_engine::wait::crowding::yield_now;
 use evenkeel_engine::wait::pause;
@@ -22,7 +23,7 @@ const NAPS_AFTER_NS: u64 = 4_000_000;
 const WORKS_NS: u64 = 3_000;
 
 /// After this many polls it is worth reading the clock, to check whether the other ranks are still alive.
-const POLLS_BETWEEN_CHECKS: u32 = 1024;
+const POLLS_BETWEEN_CHECKS: u64 = 1024;
 
 /// The same for a look whether another rank needs this core.
 const POLLS_BETWEEN_LOOKS: u32 = 256;
@@ -48,13 +49,35 @@ impl Pause {
         Pause { began_ticks: 0, polls: 0, next_check_ns: 0, idle_since_ticks: 0, ended_ticks: 0 };
 }
 
-/// Pauses between two polls of the shim: spins, yields or sleeps as the policy says.
+/// Pauses between two polls of the shim: spins, yields or sleeps as the policy says. Something of evenkeel's
+/// is awaited, so the job ends if another rank has died.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ek_pause_once(pause: *mut Pause) {
-    // SAFETY: a wait of the shim, by the interface.
-    let pause = unsafe { &mut *pause };
     let Some(process) = Process::get() else { return yield_now() };
     let Some(node) = process.node() else { return yield_now() };
+    // SAFETY: a wait of the shim, by the interface.
+    let pause = unsafe { &mut *pause };
+    pause_once(process, node, pause);
+    if pause.polls % POLLS_BETWEEN_CHECKS == 0 {
+        let waited_ns = node.clock().ns_since(Ticks(pause.began_ticks));
+        if waited_ns >= pause.next_check_ns.max(node.patience_ns) {
+            pause.next_check_ns = waited_ns + node.patience_ns;
+            node.check_alive(0..node.neighbours.len(), "Wait");
+        }
+    }
+}
+
+/// The same where the host library alone is awaited. What becomes of the job if another rank has died is the
+/// library's affair then.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ek_host_pause_once(pause: *mut Pause) {
+    let Some(process) = Process::get() else { return yield_now() };
+    let Some(node) = process.node() else { return yield_now() };
+    // SAFETY: a wait of the shim, by the interface.
+    pause_once(process, node, unsafe { &mut *pause });
+}
+
+fn pause_once(process: &Process, node: &Node, pause: &mut Pause) {
     let now = node.clock().now();
     if pause.began_ticks == 0 {
         pause.began_ticks = now.0.max(1);
@@ -73,13 +96,6 @@ pub unsafe extern "C" fn ek_pause_once(pause: *mut Pause) {
     pause.ended_ticks = node.clock().now().0;
     if wait.polls % POLLS_BETWEEN_LOOKS == 0 {
         node.leave_shared_core();
-    }
-    if wait.polls % POLLS_BETWEEN_CHECKS == 0 {
-        let waited_ns = node.clock().ns_since(wait.began);
-        if waited_ns >= pause.next_check_ns.max(node.patience_ns) {
-            pause.next_check_ns = waited_ns + node.patience_ns;
-            node.check_alive(0..node.neighbours.len(), "Wait");
-        }
     }
 }
 
@@ -130,8 +146,7 @@ pub extern "C" fn ek_host_found_nothing(may_sleep: bool) {
         pause = Pause::BEGINS;
     }
     if may_sleep && !node.threaded {
-        // SAFETY: a wait.
-        unsafe { ek_pause_once(&mut pause) };
+        pause_once(process, node, &mut pause);
     } else if pause.polls < FIRST_LOOKS {
         pause.polls += 1;
     } else if !process.crowding.is_crowded(node.clock()) {
