@@ -81,8 +81,8 @@ impl Cause {
                  library's own launcher: --launcher mpiexec."
             ),
             Cause::Unheard { host, patience_ms } => format!(
-                "the node process on {host} has been silent for {patience_ms} ms, and what it had started was \
-                 killed. See whether it was stopped, or the host is overloaded; or raise --node-patience."
+                "the node process on {host} has been silent for {patience_ms} ms, and what it had started \
+                 was killed. See whether it was stopped, or the host is overloaded; or raise --node-patience."
             ),
             Cause::Interrupted { .. } | Cause::Orphaned | Cause::Elsewhere { .. } => return None,
         })

@@ -4,8 +4,8 @@ use super::{ARCHITECTURE, COMMAND, EXIT_OTHER_BUILD, WANTED};
 
 /// A shell function: whether no other user can have made the file of an absolute path (`$1`), or replace it.
 /// From the file up to `/` all must belong to this user or root, and be writable by no other user; in
-/// a folder such as `/tmp`, which is root's and has the sticky bit, others cannot touch what is not theirs. A link
-/// must be safe, and what it leads to. `$2` counts links, which may go in a circle.
+/// a folder such as `/tmp`, which is root's and has the sticky bit, others cannot touch what is not theirs. A
+/// link must be safe, and what it leads to. `$2` counts links, which may go in a circle.
 ///
 /// Each call is a shell of its own, and so has its own variables. Modes are compared as text: not all shells
 /// take a number that begins with 0 for an octal one.
