@@ -1521,9 +1521,16 @@ void ek_type_map_unpack(const ek_type_map *map,
                         size_t from);
 
 /*
- Pauses between two polls of the shim: spins, yields or sleeps as the policy says.
+ Pauses between two polls of the shim: spins, yields or sleeps as the policy says. Something of evenkeel's
+ is awaited, so the job ends if another rank has died.
  */
 void ek_pause_once(struct ek_pause *pause);
+
+/*
+ The same where the host library alone is awaited. What becomes of the job if another rank has died is the
+ library's affair then.
+ */
+void ek_host_pause_once(struct ek_pause *pause);
 
 /*
  Returns whether this rank may yield its core in calls that the host library carries out, before it is
