@@ -200,10 +200,28 @@ pub enum LaunchError {
     },
 
     /// The number behind a host's name is none.
-    #[error("cannot use --hosts: what follows the colon in `{given}` is no number from 1 on. Write a:4.")]
+    #[error(
+        "cannot use --hosts: what follows the colon in `{given}` is a number of processes, from 1 to {most}. \
+         Write a:4 for four processes on host a. A port of ssh goes into its configuration, or into \
+         --remote-shell \"ssh -p PORT\"."
+    )]
     HostSlots {
         /// What was given.
         given: String,
+        /// The largest number of processes on a host.
+        most: u32,
+    },
+
+    /// More processes than a job may have.
+    #[error(
+        "cannot start {total} processes on these hosts: a job has {most} at most. Lower -n, or the numbers \
+         behind the hosts' names: they are numbers of processes, and no ports."
+    )]
+    TooManyProcesses {
+        /// Processes on all hosts.
+        total: u64,
+        /// The largest number of them.
+        most: u32,
     },
 
     /// The hosts take fewer ranks.

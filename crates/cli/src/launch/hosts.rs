@@ -9,6 +9,10 @@ use std::ffi::OsString;
 pub const DEFAULT_FANOUT: usize = 16;
 /// How long the start of one node may take, milliseconds.
 const START_MS: u64 = 60_000;
+/// The largest number behind a host's name.
+const MOST_PER_HOST: u32 = 65_536;
+/// The largest number of processes on all hosts. Ranks are counted in 32 bits.
+const MOST_PROCESSES: u32 = 1 << 20;
 
 /// A host that the user names, and how many processes it takes, if that is said.
 type NamedHost = (String, Option<u32>);
@@ -24,8 +28,10 @@ fn named(list: &str) -> Result<Vec<NamedHost>, LaunchError> {
         };
         let slots = match slots.map(str::parse::<u32>) {
             None => None,
-            Some(Ok(slots)) if slots > 0 => Some(slots),
-            Some(_) => return Err(LaunchError::HostSlots { given: text.to_string() }),
+            Some(Ok(slots)) if (1..=MOST_PER_HOST).contains(&slots) => Some(slots),
+            Some(_) => {
+                return Err(LaunchError::HostSlots { given: text.to_string(), most: MOST_PER_HOST });
+            }
         };
         // A name that begins so would be an option of the remote shell.
         if host.is_empty() || host.starts_with('-') || host.contains(char::is_whitespace) {
@@ -42,7 +48,7 @@ fn named(list: &str) -> Result<Vec<NamedHost>, LaunchError> {
 /// `per_host` processes on each host; a number behind a host's name counts instead.
 pub fn places_of_commands(list: &str, per_host: u32) -> Result<Vec<Place>, LaunchError> {
     let named = named(list)?;
-    Ok(placed(named.into_iter().map(|(host, slots)| (host, slots.unwrap_or(per_host)))))
+    placed(named.into_iter().map(|(host, slots)| (host, slots.unwrap_or(per_host))).collect())
 }
 
 /// `ranks` in blocks: as many on each host as it has slots, or as evenly as possible. Hosts that get none are
@@ -63,17 +69,22 @@ pub fn places_of_ranks(list: &str, ranks: u32) -> Result<Vec<Place>, LaunchError
     if left > 0 {
         return Err(LaunchError::TooFewSlots { ranks, slots: ranks - left });
     }
-    Ok(placed(counts.into_iter().filter(|(_, here)| *here > 0)))
+    counts.retain(|(_, here)| *here > 0);
+    placed(counts)
 }
 
-fn placed(counts: impl Iterator<Item = (String, u32)>) -> Vec<Place> {
+fn placed(counts: Vec<(String, u32)>) -> Result<Vec<Place>, LaunchError> {
+    let total: u64 = counts.iter().map(|(_, ranks)| u64::from(*ranks)).sum();
+    if total > u64::from(MOST_PROCESSES) {
+        return Err(LaunchError::TooManyProcesses { total, most: MOST_PROCESSES });
+    }
     let mut first_rank = 0;
     let place = |(number, (host, ranks))| {
         let place = Place { host, number, ranks, first_rank };
         first_rank += ranks;
         place
     };
-    (0..).zip(counts).map(place).collect()
+    Ok((0..).zip(counts).map(place).collect())
 }
 
 /// Settings from options that have been checked.
@@ -145,8 +156,19 @@ mod tests {
         let said = |list: &str| places_of_ranks(list, 4).unwrap_err().to_string();
         assert!(said("a,b,a").contains("host a is named twice"));
         assert!(said("a:0").contains("a:0") && said("a:x").contains("a:x"));
+        assert!(said("a:65537").contains("a number of processes, from 1 to 65536"));
+        assert!(said("a:99999999999").contains("from 1 to 65536"));
         assert!(said("").contains("--hosts") && said("-oProxyCommand=x").contains("-oProxyCommand"));
         assert!(said("a:1,b:2").contains("3"));
+    }
+
+    #[test]
+    fn a_job_of_more_processes_than_are_counted_is_refused_by_a_sentence() {
+        let list = |hosts: u32| (0..hosts).map(|n| format!("h{n}:65536")).collect::<Vec<_>>().join(",");
+        assert_eq!(places_of_commands(&list(16), 1).unwrap().len(), 16);
+        let said = places_of_commands(&list(17), 1).unwrap_err().to_string();
+        assert!(said.contains("1114112 processes") && said.contains("1048576 at most"), "{said}");
+        assert!(places_of_ranks("a,b", u32::MAX).is_err());
     }
 
     #[test]

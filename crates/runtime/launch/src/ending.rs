@@ -19,6 +19,8 @@ pub(crate) enum Cause {
     Interrupted { number: i32 },
     /// The supervisor was killed.
     Orphaned,
+    /// The node process of this host lives, or seems to, and has said nothing for longer than the patience.
+    Unheard { host: String, patience_ms: u64 },
     /// Something has failed on another host.
     Elsewhere { is_patient: bool },
 }
@@ -37,7 +39,10 @@ impl Cause {
                 0 => FAILED,
                 code => code,
             },
-            Cause::Deserted { .. } | Cause::Protocol { .. } | Cause::Elsewhere { .. } => FAILED,
+            Cause::Deserted { .. }
+            | Cause::Protocol { .. }
+            | Cause::Unheard { .. }
+            | Cause::Elsewhere { .. } => FAILED,
             Cause::Orphaned => by_signal(libc::SIGKILL),
         }
     }
@@ -75,6 +80,10 @@ impl Cause {
                 "{rank} sent a request that this launcher does not know (`{line}`){ended}. Use the MPI \
                  library's own launcher: --launcher mpiexec."
             ),
+            Cause::Unheard { host, patience_ms } => format!(
+                "the node process on {host} has been silent for {patience_ms} ms, and what it had started \
+                 was killed. See whether it was stopped, or the host is overloaded; or raise --node-patience."
+            ),
             Cause::Interrupted { .. } | Cause::Orphaned | Cause::Elsewhere { .. } => return None,
         })
     }
@@ -98,6 +107,13 @@ mod tests {
         assert_eq!(Cause::Abort { rank: rank(), code: 5 }.code(), 5);
         assert_eq!(Cause::Interrupted { number: libc::SIGTERM }.code(), 143);
         assert_ne!(Cause::Deserted { rank: rank(), pid: 1 }.code(), 0);
+    }
+
+    #[test]
+    fn a_silent_node_is_a_failure_with_a_sentence() {
+        let cause = Cause::Unheard { host: "a".into(), patience_ms: 2000 };
+        assert_eq!((cause.code(), cause.is_patient()), (1, false));
+        assert!(cause.sentence(false).unwrap().contains("on a has been silent for 2000 ms"));
     }
 
     #[test]

@@ -252,7 +252,7 @@ impl Launcher<'_> {
             }
             self.pass_prompts_on();
             if self.silence.as_mut().is_some_and(|silence| silence.is_too_long(Instant::now())) {
-                self.kill();
+                self.give_node_up();
             }
             self.shut_down();
         }
@@ -276,6 +276,15 @@ impl Launcher<'_> {
             Source::Pmi(client) => self.take_pmi(client),
             Source::Output(client, stream) => self.take_output(client, stream),
         }
+    }
+
+    /// The node has been silent for too long. It may live and read this later: the end is no success.
+    fn give_node_up(&mut self) {
+        if let Some((_, part)) = &self.node {
+            let (host, patience_ms) = (part.host.clone(), part.patience_ms);
+            self.begin_end(Cause::Unheard { host, patience_ms });
+        }
+        self.kill();
     }
 
     /// Ends everything at once.

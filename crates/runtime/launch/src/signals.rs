@@ -35,8 +35,17 @@ impl Signals {
     /// # Errors
     /// If the kernel has no descriptors left.
     pub fn catch() -> io::Result<Signals> {
+        Signals::catch_also(&[])
+    }
+
+    /// The same with further signals.
+    ///
+    /// # Errors
+    /// Those of [`Signals::catch`].
+    pub fn catch_also(further: &[i32]) -> io::Result<Signals> {
         let ignored = ignored(&std::fs::read_to_string("/proc/self/status").unwrap_or_default());
-        let caught = CAUGHT.iter().filter(|number| **number == SIGCHLD || ignored >> (**number - 1) & 1 == 0);
+        let wanted = CAUGHT.iter().chain(further);
+        let caught = wanted.filter(|number| **number == SIGCHLD || ignored >> (**number - 1) & 1 == 0);
         let (read, write) = UnixStream::pair()?;
         read.set_nonblocking(true)?;
         Ok(Signals { delivery: SignalDelivery::with_pipe(read, write, WithOrigin::default(), caught)? })

@@ -12,11 +12,15 @@
 //! to it      {…}                                the key of the connection, and this node's address
 //! ```
 //!
-//! From then on everything goes over the connection. The shell stays open until the node has ended.
+//! An empty line comes before each word from it. From then on everything goes over the connection. The shell
+//! stays open until the node has ended.
+
+mod script;
 
 use crate::identity::{content_hash, to_hexadecimal};
 use crate::remote_shell::RemoteShell;
 use ring::rand::{SecureRandom, SystemRandom};
+use script::{architecture, script};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -27,7 +31,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use zeroize::Zeroizing;
 
-/// The key of a connection. It is overwritten when it is dropped.
+/// The key of a connection. This copy is overwritten when it is dropped.
 pub(crate) type LinkKey = Zeroizing<[u8; 32]>;
 
 /// The hidden command of this program that is run there.
@@ -53,7 +57,7 @@ pub(crate) struct Introduction {
     pub address: String,
 }
 
-/// What it is told: the key of its connection. It is overwritten when it has been used.
+/// What it is told: the key of its connection. The text is overwritten when this value is dropped.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Credentials {
     /// Hexadecimal digits.
@@ -367,57 +371,5 @@ impl Overdue {
     fn has_ended(self) -> bool {
         drop(self.done);
         self.thread.join().unwrap_or(false)
-    }
-}
-
-/// What runs on the host: finds this build of evenkeel, or asks for it, and starts it as a node. It gets the
-/// program's path here as `$0`. One line, for shells that know no others within quotes.
-///
-/// A program is only run if it belongs to this user or to root: others may write to some paths.
-fn script(identity: &str, size: u64) -> String {
-    let architecture = architecture();
-    [
-        "m=$(uname -m)".to_string(),
-        format!("[ \"$m\" = {architecture} ] || {{ echo {ARCHITECTURE}$m; exit 94; }}"),
-        format!("d=${{XDG_CACHE_HOME:-$HOME/.cache}}/evenkeel/{identity}"),
-        "for f in \"$0\" \"$d/evenkeel\"".into(),
-        "do if [ -x \"$f\" ] && { [ -O \"$f\" ] || [ \"$(stat -Lc %u \"$f\")\" = 0 ]; }".into(),
-        // A copy that was cut short is not run: it would crash.
-        format!("then if [ \"$f\" = \"$0\" ] || [ \"$(wc -c <\"$f\")\" -eq {size} ]"),
-        format!("then \"$f\" {COMMAND} {identity} \"$1\" \"$2\""),
-        // 2 says that an older program does not know the command, 126 and 127 that it cannot be run.
-        format!("c=$?; case $c in {EXIT_OTHER_BUILD}|2|126|127) ;; *) exit $c ;; esac"),
-        "fi; fi; done".into(),
-        "umask 077; t=".into(),
-        "mkdir -p \"$d\" 2>/dev/null && [ -O \"$d\" ] && [ -w \"$d\" ] || { \
-         d=$(mktemp -d /dev/shm/evenkeel.XXXXXX 2>/dev/null || mktemp -d) || exit 95; t=1; }"
-            .into(),
-        "n=$d/new.$$".into(),
-        format!("echo {WANTED}"),
-        format!(
-            "head -c {size} >\"$n\" && [ \"$(wc -c <\"$n\")\" -eq {size} ] && chmod 700 \"$n\" && \
-             mv -f \"$n\" \"$d/evenkeel\" || {{ rm -f \"$n\"; exit 95; }}"
-        ),
-        format!("\"$d/evenkeel\" {COMMAND} {identity} \"$1\" \"$2\""),
-        "c=$?; [ -z \"$t\" ] || rm -rf \"$d\"; exit $c".into(),
-    ]
-    .join("; ")
-}
-
-/// The kind of this machine, as `uname -m` prints it.
-fn architecture() -> String {
-    rustix::system::uname().machine().to_string_lossy().into_owned()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_script_is_one_line_that_a_shell_understands() {
-        let script = script("0123", 10);
-        assert!(!script.contains('\n') && !script.contains('\'') && !script.contains('!'), "{script}");
-        let checked = Command::new("sh").args(["-n", "-c", &script]).output().unwrap();
-        assert!(checked.status.success(), "{}\n{script}", String::from_utf8_lossy(&checked.stderr));
     }
 }

@@ -17,6 +17,9 @@ use std::time::{Duration, Instant};
 /// How long the shells of nodes that have ended are waited for.
 const ENDING: Duration = Duration::from_millis(1500);
 
+/// Any port that is free.
+const ANY_PORT: (u16, u16) = (0, 0);
+
 /// What children do.
 #[derive(Debug)]
 pub(crate) enum ChildEvent {
@@ -62,7 +65,8 @@ impl Children {
         let mut all = Vec::new();
         for places in subtrees(below, settings.fanout) {
             let host = places[0].host.clone();
-            let port = open_port(&settings.network, settings.ports);
+            // This end connects and never listens: the ports that the user allows are for those that do.
+            let port = open_port(&settings.network, ANY_PORT);
             let number = all.len();
             let own = Assignment {
                 places,
@@ -221,4 +225,54 @@ fn tell(
     // If no process wants it any more, the shell ends with the value.
     let _ = sender.send((number, booted));
     let _ = rustix::io::write(news, &1u64.to_ne_bytes());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::job::{HostJob, InputChoice};
+    use crate::remote_shell::RemoteShell;
+    use evenkeel_launch::HostLabel;
+    use std::net::TcpListener;
+
+    fn assignment(port: u16) -> Assignment {
+        Assignment {
+            places: Vec::new(),
+            name: "x".into(),
+            job: HostJob {
+                program: "true".into(),
+                arguments: Vec::new(),
+                environment: Vec::new(),
+                directory: "/".into(),
+                files: Vec::new(),
+                is_mpi: false,
+                label: HostLabel::None,
+                input: InputChoice::None,
+                grace_ms: 0,
+                keep_going: false,
+            },
+            all_ranks: 1,
+            mapping: String::new(),
+            settings: NodeSettings {
+                // No node is started.
+                shell: RemoteShell::parse("false").unwrap(),
+                fanout: 2,
+                patience_ms: 1000,
+                network: "127.0.0.0/8".into(),
+                ports: (port, port),
+                start_time_ms: 10_000,
+            },
+            reads_input: false,
+        }
+    }
+
+    #[test]
+    fn the_end_that_connects_takes_no_port_of_those_that_the_user_allows() {
+        let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+        let place = |number: u32| Place { host: format!("h{number}"), number, ranks: 1, first_rank: number };
+        let assignment = assignment(taken.local_addr().unwrap().port());
+        let mut children = Children::start(&[place(0), place(1)], &assignment, false, "0123").unwrap();
+        assert!(children.all.len() == 2 && children.all.iter().all(|child| child.port.is_some()));
+        children.finish();
+    }
 }

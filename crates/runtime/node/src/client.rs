@@ -9,6 +9,7 @@ use crate::machine::{Action, Input as MachineInput, Machine, Millis, Up};
 use evenkeel_launch::{Signals, Sink};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
+use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
 /// How a job has ended.
@@ -69,7 +70,7 @@ impl Client {
             duplicate(rustix::stdio::stdout()).map_err(system("standard output"))?,
             duplicate(rustix::stdio::stderr()).map_err(system("standard error"))?,
         ];
-        let signals = Signals::catch().map_err(system("signals"))?;
+        let signals = Signals::catch_also(&[libc::SIGTTIN, libc::SIGTTOU]).map_err(system("signals"))?;
         let first_reads = input_choice == InputChoice::First;
         let children =
             Children::start(places, &assignment, first_reads, &identity).map_err(system("an eventfd"))?;
@@ -149,11 +150,13 @@ impl Client {
         for received in self.signals.take() {
             match received.number {
                 libc::SIGCHLD => {}
-                libc::SIGTSTP => self.stop(),
+                // The terminal stops the whole group if one of it reads, or writes, in the background.
+                libc::SIGTSTP | libc::SIGTTIN | libc::SIGTTOU => self.stop(),
                 libc::SIGCONT => {}
                 number => {
                     let ends = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT];
-                    if ends.contains(&number) && self.machine.cause().is_none() {
+                    let runs = self.machine.cause().is_none_or(|cause| cause.is_only_noted);
+                    if ends.contains(&number) && runs {
                         self.signal = Some(number);
                     }
                     self.tell(MachineInput::Signal(number));
@@ -175,6 +178,10 @@ impl Client {
 
     fn take_children(&mut self) {
         for (child, event) in self.children.take() {
+            // Output may hold up its signs of life on a slow network.
+            if matches!(event, ChildEvent::Frame(_)) {
+                self.tell(MachineInput::Heard(child));
+            }
             match event {
                 ChildEvent::Linked => self.tell(MachineInput::Linked(child)),
                 ChildEvent::Lost(why) => {
@@ -239,8 +246,10 @@ impl Client {
         }
     }
 
+    /// Asked again at each tick: the user may fetch this process to the foreground.
     fn wants_input(&self) -> bool {
-        !self.is_input_over && self.machine.has_started() && self.input.room() > 0 && self.input.has_taker()
+        let is_wanted = !self.is_input_over && self.input.room() > 0 && self.input.has_taker();
+        is_wanted && self.machine.has_started() && !is_in_background(rustix::stdio::stdin())
     }
 
     fn read_input(&mut self) {
@@ -299,4 +308,21 @@ impl Client {
 fn name() -> std::io::Result<String> {
     let random: [u8; 8] = evenkeel_secret::random()?;
     Ok(format!("{}x{}", std::process::id(), identity::to_hexadecimal(&random)))
+}
+
+/// Whether reading would stop this process: its input is a terminal, whose foreground is another group.
+fn is_in_background(stdin: impl AsFd) -> bool {
+    rustix::termios::tcgetpgrp(stdin).is_ok_and(|foreground| foreground != rustix::process::getpgrp())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_terminal_is_always_read() {
+        let (pipe, _writer) = rustix::pipe::pipe().unwrap();
+        assert!(!is_in_background(&pipe));
+        assert!(!is_in_background(std::fs::File::open("/dev/null").unwrap()));
+    }
 }

@@ -52,7 +52,8 @@ fn begin(identity: &str, network: &str, ports: &str) -> Result<(), String> {
     let introduction = Introduction { address: identity::to_hexadecimal(port.address()) };
     let text = serde_json::to_string(&introduction).expect("texts can be written as JSON");
     let mut stdout = std::io::stdout().lock();
-    writeln!(stdout, "{NODE}{text}").and_then(|()| stdout.flush()).map_err(|error| error.to_string())?;
+    // What a login script has printed may lack the end of its line.
+    writeln!(stdout, "\n{NODE}{text}").and_then(|()| stdout.flush()).map_err(|error| error.to_string())?;
     let credentials = read_credentials()?;
     if let Some(content) = &credentials.content {
         check_content(content)?;
@@ -226,6 +227,9 @@ impl Host {
 
     fn take_parent(&mut self) {
         while let Some(event) = self.link.next() {
+            if matches!(event, LinkEvent::Frame(_)) {
+                self.tell(MachineInput::ParentHeard);
+            }
             match event {
                 LinkEvent::Lost(why) => {
                     debug!("the parent is lost: {why}");
@@ -264,6 +268,10 @@ impl Host {
 
     fn take_children(&mut self) {
         for (child, event) in self.children.take() {
+            // Output may hold up its signs of life on a slow network.
+            if matches!(event, ChildEvent::Frame(_)) {
+                self.tell(MachineInput::Heard(child));
+            }
             match event {
                 ChildEvent::Linked => self.tell(MachineInput::Linked(child)),
                 ChildEvent::Lost(why) => {

@@ -10,7 +10,9 @@
 //!   its children do so. One that has not heard of a child tells its parent.
 //! * Every node says that it lives, ten times within the patience. One that was stopped itself gives the
 //!   others that time, too.
-//! * The client takes the first failure that it hears of for the cause, and ends the job everywhere.
+//! * The client takes the first failure that it hears of for the cause, and ends the job everywhere. A
+//!   failure that ends nothing (`--keep-going`) keeps the exit code; what ends the job later is what the user
+//!   is told.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -100,6 +102,10 @@ pub enum Input {
     Up(usize, Up),
     /// By what runs here.
     Local(Local),
+    /// The parent has sent something else, such as input: it lives.
+    ParentHeard,
+    /// So has this child.
+    Heard(usize),
     /// There is a connection to this child now.
     Linked(usize),
     /// This child could not be started, or is lost; the sentence says why.
@@ -210,7 +216,10 @@ pub struct Machine {
     children: Vec<Child>,
     refusals: Vec<String>,
     is_ready: bool,
+    /// What has ended the job.
     cause: Option<Failure>,
+    /// What has failed before, and has ended nothing.
+    noted: Option<Failure>,
     said_alive: Millis,
     ticked: Millis,
     left_out: Option<Rule>,
@@ -242,6 +251,7 @@ impl Machine {
             refusals: Vec::new(),
             is_ready: false,
             cause: None,
+            noted: None,
             said_alive: now,
             ticked: now,
             left_out: None,
@@ -262,9 +272,10 @@ impl Machine {
         self.patience / SIGNS_OF_LIFE
     }
 
-    /// Why the job has failed, if it has. Of the client only.
+    /// Why the job has failed, if it has: what has ended it, with the exit code of what failed first; else
+    /// what was only noted. Of the client only.
     pub fn cause(&self) -> Option<&Failure> {
-        self.cause.as_ref()
+        self.cause.as_ref().or(self.noted.as_ref())
     }
 
     /// Whether the parent is lost: no process takes what goes to it.
@@ -296,6 +307,8 @@ impl Machine {
                 self.take_up(child, message, &mut actions);
             }
             Input::Local(event) => self.take_local(event, &mut actions),
+            Input::ParentHeard => self.parent_heard = now,
+            Input::Heard(child) => self.children[child].heard = now,
             Input::Linked(child) => {
                 let child = &mut self.children[child];
                 if child.phase == ChildPhase::Starting {
@@ -390,18 +403,26 @@ impl Machine {
         if self.has_parent {
             return actions.push(Action::ToParent(Up::Failed(failure)));
         }
-        let is_only_noted = failure.is_only_noted;
+        if failure.is_only_noted {
+            if self.cause.is_none() && self.comes_before(&failure, self.noted.as_ref()) {
+                self.noted = Some(failure);
+            }
+            return;
+        }
         let is_patient = failure.is_patient;
-        let replaces = match &self.cause {
-            None => true,
-            Some(cause) => cause.is_consequence && !failure.is_consequence || !self.has(Rule::FirstCause),
-        };
-        if replaces {
-            self.cause = Some(failure);
+        if self.comes_before(&failure, self.cause.as_ref()) {
+            let first = self.noted.as_ref().filter(|noted| !self.comes_before(&failure, Some(noted)));
+            let code = first.map_or(failure.code, |first| first.code);
+            self.cause = Some(Failure { code, ..failure });
         }
-        if !is_only_noted {
-            self.end(is_patient, actions);
-        }
+        self.end(is_patient, actions);
+    }
+
+    /// Whether a failure that is heard of now takes the place of one that is known.
+    fn comes_before(&self, failure: &Failure, known: Option<&Failure>) -> bool {
+        known.is_none_or(|known| {
+            known.is_consequence && !failure.is_consequence || !self.has(Rule::FirstCause)
+        })
     }
 
     /// A child could not be started, or is lost.
@@ -437,7 +458,8 @@ impl Machine {
         if ends && self.cause.is_none() {
             self.cause = Some(Failure {
                 code: 128 + number as u8,
-                text: String::new(),
+                // The user knows of the signal, and not of what has failed before.
+                text: self.noted.as_ref().map(|noted| noted.text.clone()).unwrap_or_default(),
                 is_patient: true,
                 is_only_noted: false,
                 is_consequence: false,

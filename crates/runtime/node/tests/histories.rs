@@ -448,16 +448,59 @@ fn a_consequence_is_not_the_cause() {
     assert_eq!(client.cause().unwrap().code, 139);
 }
 
+/// A client whose job runs on two hosts.
+fn running_client() -> Machine {
+    let mut client = Machine::client(vec!["a".into(), "b".into()], PATIENCE, 0);
+    for child in 0..2 {
+        client.take(0, Input::Linked(child));
+        client.take(0, Input::Up(child, Up::Ready(Vec::new())));
+    }
+    assert!(client.has_started());
+    client
+}
+
+/// What is only noted.
+fn noted(code: u8, is_consequence: bool) -> Input {
+    let text = format!("noted {code}");
+    let failure = Failure { code, text, is_patient: true, is_only_noted: true, is_consequence };
+    Input::Up(0, Up::Failed(failure))
+}
+
+fn told(client: &Machine) -> (u8, &str, bool) {
+    client.cause().map(|cause| (cause.code, &cause.text[..], cause.is_only_noted)).unwrap()
+}
+
 #[test]
 fn a_noted_failure_ends_nothing_and_is_the_exit_code() {
-    let mut client = Machine::client(vec!["a".into()], PATIENCE, 0);
-    client.take(0, Input::Linked(0));
-    assert_eq!(client.take(0, Input::Up(0, Up::Ready(Vec::new()))), [Action::ToChild(0, Down::Start)]);
-    let failure =
-        Failure { code: 4, text: "a".into(), is_patient: true, is_only_noted: true, is_consequence: false };
-    assert_eq!(client.take(1, Input::Up(0, Up::Failed(failure))), []);
-    assert_eq!(client.take(2, Input::Up(0, Up::Done)), [Action::Leave]);
-    assert_eq!(client.cause().unwrap().code, 4);
+    let mut client = running_client();
+    assert_eq!(client.take(1, noted(71, true)), []);
+    assert_eq!(client.take(1, noted(4, false)), []);
+    assert_eq!(client.take(1, noted(5, false)), []);
+    assert_eq!(client.take(2, Input::Up(0, Up::Done)), []);
+    assert_eq!(client.take(2, Input::Up(1, Up::Done)), [Action::Leave]);
+    assert_eq!(told(&client), (4, "noted 4", true));
+}
+
+#[test]
+fn what_ends_a_job_is_told_and_the_exit_code_is_that_of_what_failed_first() {
+    let mut client = running_client();
+    client.take(1, noted(4, false));
+    let end = Down::End { is_patient: false };
+    assert_eq!(client.take(2, Input::Lost(1, "b is lost".into())), [Action::ToChild(0, end)]);
+    client.take(3, noted(5, false));
+    assert_eq!(told(&client), (4, "b is lost", false));
+    let mut client = running_client();
+    client.take(1, noted(71, true));
+    client.take(2, Input::Lost(1, "b is lost".into()));
+    assert_eq!(told(&client), (1, "b is lost", false), "71 was a consequence");
+}
+
+#[test]
+fn a_signal_ends_a_job_in_which_something_has_failed_before() {
+    let mut client = running_client();
+    client.take(1, noted(4, false));
+    client.take(2, Input::Signal(2));
+    assert_eq!(told(&client), (130, "noted 4", false));
 }
 
 #[test]
@@ -477,4 +520,31 @@ fn a_paused_client_is_not_lost_and_its_end_is_noticed() {
     host.take(0, Input::Down(Down::Start));
     host.take(1, Input::Down(Down::Pause));
     assert_eq!(host.take(2, Input::ParentLost), [Action::Kill]);
+}
+
+/// A node with a child, and what it does when both of its neighbours say nothing but what `inputs` are, twice
+/// within the patience.
+fn hears(inputs: &[Input]) -> Vec<Action> {
+    let mut host = Machine::host(vec!["b".into()], PATIENCE, 0);
+    host.take(0, Input::Linked(0));
+    host.take(0, Input::Up(0, Up::Ready(Vec::new())));
+    host.take(0, Input::Local(Local::Checked(Ok(()))));
+    host.take(0, Input::Down(Down::Start));
+    let mut actions = Vec::new();
+    for now in (1..5 * PATIENCE).step_by(100) {
+        if now % 1000 == 1 {
+            inputs.iter().for_each(|input| actions.extend(host.take(now, input.clone())));
+        }
+        actions.extend(host.take(now, Input::Tick));
+    }
+    actions
+}
+
+#[test]
+fn all_that_comes_is_a_sign_of_life() {
+    let is_loss = |action: &Action| matches!(action, Action::Kill | Action::ToParent(Up::Failed(_)));
+    assert!(!hears(&[Input::ParentHeard, Input::Heard(0)]).iter().any(is_loss));
+    for one in [Input::ParentHeard, Input::Heard(0)] {
+        assert!(hears(&[one]).iter().any(is_loss), "the other one is silent");
+    }
 }

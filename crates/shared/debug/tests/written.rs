@@ -327,8 +327,8 @@ fn source_is_read_only_where_the_program_has_it() {
 
 #[test]
 fn details_have_arguments_messages_and_findings() {
-    let finding: Finding =
-        serde_json::from_value(json!({"rule": "r", "severity": "note", "text": "t"})).unwrap();
+    let (rule, severity, text) = ("r".into(), "note".into(), "t".into());
+    let finding = Finding { rule, severity, rank: None, call: None, site: None, text };
     let answers = Answers::new("t".into(), Analysis::of(two_ranks(5, false)), None, Some(vec![finding]));
     assert_eq!(ask(&answers, "run").unwrap()["findings"][0]["rule"], "r");
     let call = ask(&answers, "call?lane=0&call=0").unwrap();
