@@ -634,14 +634,6 @@ typedef struct ek_pause
      How long the wait must last before the other ranks are checked again.
      */
     uint64_t next_check_ns;
-    /*
-     Since when the shim has found nothing to do.
-     */
-    uint64_t idle_since_ticks;
-    /*
-     When the last pause ended.
-     */
-    uint64_t ended_ticks;
 } ek_pause;
 
 /*
@@ -1521,16 +1513,9 @@ void ek_type_map_unpack(const ek_type_map *map,
                         size_t from);
 
 /*
- Pauses between two polls of the shim: spins, yields or sleeps as the policy says. Something of evenkeel's
- is awaited, so the job ends if another rank has died.
+ Pauses between two polls of the shim: spins, yields or sleeps as the policy says.
  */
 void ek_pause_once(struct ek_pause *pause);
-
-/*
- The same where the host library alone is awaited. What becomes of the job if another rank has died is the
- library's affair then.
- */
-void ek_host_pause_once(struct ek_pause *pause);
 
 /*
  Returns whether this rank may yield its core in calls that the host library carries out, before it is
@@ -1545,10 +1530,10 @@ bool ek_host_waits_may_yield(void);
 bool ek_host_waits_yield(bool host_keeps_core);
 
 /*
- Pauses in a call of the host library, which has looked for something to do and found nothing. It is not
- known when such a call begins. `may_sleep`: it is a blocking one.
+ Pauses in a blocking call of the host library, which has looked for something to do and found nothing. It
+ is not known when such a call begins.
  */
-void ek_host_found_nothing(bool may_sleep);
+void ek_host_found_nothing(void);
 
 /*
  Called when the program sets an affinity.

@@ -2,7 +2,6 @@
 #include "process/host_waits.h"
 #include "host/library.h"
 #include "host/reference.h"
-#include "process/communicator.h"
 #include "process/state.h"
 #include <dlfcn.h>
 #include <sched.h>
@@ -11,7 +10,6 @@
 #include <unistd.h>
 
 _Thread_local int ek_host_tests __attribute__((tls_model("initial-exec")));
-_Thread_local int ek_host_asks __attribute__((tls_model("initial-exec")));
 
 /* Open MPI yields where ranks share cores, and so does Intel MPI. */
 static bool host_keeps_core(void)
@@ -35,7 +33,7 @@ static unsigned look_and_yield(void *worker)
     if (found || ek_host_tests || when_nothing_is_found == KEEPS_CORE)
         return found;
     if (when_nothing_is_found == YIELDS_AS_OTHER_WAITS)
-        ek_host_found_nothing(!ek_host_asks);
+        ek_host_found_nothing();
     else
         sched_yield();
     return found;
@@ -83,30 +81,14 @@ static void *object_of(void *address)
 /* A tool between the shim and the host would not see calls that are taken apart. */
 static bool is_watched(void)
 {
-    static const char *const taken_apart[] = {
-        "PMPI_Send",     "PMPI_Ssend",   "PMPI_Rsend",   "PMPI_Recv",  "PMPI_Mrecv",  "PMPI_Sendrecv",
-        "PMPI_Wait",     "PMPI_Waitall", "PMPI_Waitany", "PMPI_Probe", "PMPI_Mprobe", "PMPI_Sendrecv_replace",
-        "PMPI_Waitsome", "PMPI_Send_c",  "PMPI_Recv_c",  NULL,
-    };
-    for (const char *const *name = taken_apart; *name; name++)
-        if (object_of(ek_host_function(*name + 1)) != object_of(ek_host_function(*name)))
-            return true;
-    return false;
-}
-
-/* Between nodes, and where MPICH does not use shared memory, errors of receives that are taken apart go to
- * another error handler: not to that of the receive's communicator. */
-static bool keeps_error_handlers(void)
-{
-    const ek_comm_entry *e = ek_comm_find(ek_handles.world);
-    return e && e->on_one_node && !getenv("MPIR_CVAR_NOLOCAL") && !getenv("MPIR_CVAR_ODD_EVEN_CLIQUES");
+    return object_of(ek_host_function("MPI_Recv")) != object_of(ek_host_function("PMPI_Recv"));
 }
 
 void ek_host_waits_start(void)
 {
     const bool yields = ek_process.active && ek_host_waits_yield(host_keeps_core());
     when_nothing_is_found = yields ? YIELDS_AS_OTHER_WAITS : KEEPS_CORE;
-    ek_process.yields_in_host = yields && !is_watched() && keeps_error_handlers();
+    ek_process.yields_in_host = yields && !is_watched();
 }
 
 void ek_host_waits_end(void)

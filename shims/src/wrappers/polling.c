@@ -1,8 +1,6 @@
 #include "wrappers/polling.h"
 #include "collective/nonblocking.h"
 #include "host/pack.h"
-#include "process/errors.h"
-#include "process/faults.h"
 #include "process/host_waits.h"
 #include "process/state.h"
 #include <limits.h>
@@ -15,19 +13,7 @@ static void progress(void)
         ek_messages_progress();
 }
 
-static void pause_once(ek_pause *pause)
-{
-    if (ek_must_progress())
-        ek_pause_once(pause);
-    else
-        ek_host_pause_once(pause);
-}
-
 /* ---- calls that have a form that tests ---- */
-
-/* A test leaves its flag as it is if it is refused: an error handler of the program's has returned, and MPICH
- * then returns success. So does the blocking call. */
-enum { NOT_SAID = -1 };
 
 /* Repeats `attempt`, which sets flag and is an error code, until it succeeds. When there is no reason to poll
  * any more, it makes the host's own blocking call instead: `otherwise`. The program waits for `count`
@@ -36,19 +22,18 @@ enum { NOT_SAID = -1 };
     do {                                                           \
         ek_pause pause = {0};                                      \
         for (bool is_first = true;; is_first = false) {            \
-            int flag = NOT_SAID, code;                             \
+            int flag = 0, code;                                    \
             progress();                                            \
             if (!ek_must_poll())                                   \
                 return otherwise;                                  \
-            {                                                      \
-                EK_HOST_TESTS_SCOPE;                               \
-                code = attempt;                                    \
-            }                                                      \
+            ek_host_tests++;                                       \
+            code = attempt;                                        \
+            ek_host_tests--;                                       \
             if (code || flag)                                      \
                 return code;                                       \
             if (is_first && (count))                               \
                 ek_collectives_set_awaited(count, requests, true); \
-            pause_once(&pause);                                    \
+            ek_pause_once(&pause);                                 \
         }                                                          \
     } while (0)
 
@@ -63,15 +48,14 @@ static int await(MPI_Request *request, MPI_Status *status)
 {
     ek_pause pause = {0};
     for (;;) {
-        int flag = NOT_SAID, code;
-        {
-            EK_HOST_TESTS_SCOPE;
-            code = ek_host.Test(request, &flag, status);
-        }
+        int flag = 0;
+        ek_host_tests++;
+        int code = ek_host.Test(request, &flag, status);
+        ek_host_tests--;
         if (code || flag)
             return code;
         progress();
-        pause_once(&pause);
+        ek_pause_once(&pause);
     }
 }
 
@@ -80,8 +64,7 @@ static int await(MPI_Request *request, MPI_Status *status)
 int ek_poll_waitall(int count, MPI_Request *requests, MPI_Status *statuses, __typeof__(PMPI_Waitall) *next)
 {
     bool has_failed = false;
-    if (count <= 0 || !requests || (!statuses && MPI_STATUSES_IGNORE))
-        return next(count, requests, statuses); /* it checks its arguments */
+    (void)next;
     ek_collectives_set_awaited(count, requests, true);
     for (int i = 0; i < count; i++) {
         MPI_Status *status = statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i];
@@ -114,7 +97,6 @@ int ek_poll_waitany(int count, MPI_Request *requests, int *index, MPI_Status *st
 static int test_some(int count, MPI_Request *requests, int *completed, int *indices, MPI_Status *statuses,
                      int *flag)
 {
-    *completed = NOT_SAID;
     int code = ek_host.Testsome(count, requests, completed, indices, statuses);
     *flag = !code && *completed != 0; /* also MPI_UNDEFINED: no active request */
     return code;
@@ -152,41 +134,6 @@ int ek_poll_mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI
  * MPICH's start returns success, and no request, when an error handler of the program's has returned: the
  * requests are null before. */
 
-#ifndef OMPI_MAJOR_VERSION
-/* Waits for a request of the shim's own on a communicator. MPICH does not note the communicator of each
- * request, and MPI_Test would then call another error handler: so an error is looked for first. */
-static int await_on(MPI_Comm comm, MPI_Request *request, MPI_Status *status)
-{
-    ek_pause pause = {0};
-    if (ek_host_reports_faults()) /* a request whose process has failed may never be complete */
-        return await(request, status);
-    for (;;) {
-        int flag = 0, code;
-        MPI_Status seen;
-        {
-            EK_HOST_TESTS_SCOPE;
-            code = ek_host.Request_get_status(*request, &flag, &seen);
-        }
-        if (code || (flag && seen.MPI_ERROR == MPI_SUCCESS))
-            return code ? code : await(request, status);
-        if (flag) {
-            if (status != MPI_STATUS_IGNORE)
-                *status = seen;
-            ek_host.Request_free(request);
-            return ek_raise(comm, seen.MPI_ERROR);
-        }
-        progress();
-        pause_once(&pause);
-    }
-}
-#else
-static int await_on(MPI_Comm comm, MPI_Request *request, MPI_Status *status)
-{
-    (void)comm;
-    return await(request, status);
-}
-#endif
-
 /* False: the host refuses the send, before it posts a receive that might take a message. */
 static bool may_send_to(int dest, MPI_Comm comm)
 {
@@ -210,12 +157,12 @@ static void take_back(MPI_Request *receive)
 }
 
 /* `receive` NULL: there is none. */
-static int await_both(MPI_Comm comm, MPI_Request *send, MPI_Request *receive, MPI_Status *status)
+static int await_both(MPI_Request *send, MPI_Request *receive, MPI_Status *status)
 {
-    int code = await_on(comm, send, MPI_STATUS_IGNORE);
+    int code = await(send, MPI_STATUS_IGNORE);
     if (code && receive)
         take_back(receive);
-    return code || !receive ? code : await_on(comm, receive, status);
+    return code || !receive ? code : await(receive, status);
 }
 
 /* Makes a packed copy of a buffer, for MPI_Sendrecv_replace. Returns false if an int cannot count its bytes,
@@ -239,7 +186,7 @@ static bool copy_packed(const void *buf, MPI_Count count, MPI_Datatype type, cha
         MPI_Request request = ek_handles.request_null;                                         \
         (void)next;                                                                            \
         int code = ek_host.start##suffix(buf, count, type, dest, tag, comm, &request);         \
-        return code ? code : await_on(comm, &request, MPI_STATUS_IGNORE);                      \
+        return code ? code : await(&request, MPI_STATUS_IGNORE);                               \
     }
 
 /* From MPI_PROC_NULL nothing comes. The host's blocking call does not wait then, and sets the status right;
@@ -252,7 +199,7 @@ static bool copy_packed(const void *buf, MPI_Count count, MPI_Datatype type, cha
         if (source == MPI_PROC_NULL)                                                                    \
             return next(buf, count, type, source, tag, comm, status);                                   \
         int code = ek_host.Irecv##suffix(buf, count, type, source, tag, comm, &request);                \
-        return code ? code : await_on(comm, &request, status);                                          \
+        return code ? code : await(&request, status);                                                   \
     }                                                                                                   \
     int ek_poll_mrecv##suffix(void *buf, N count, MPI_Datatype type, MPI_Message *message,              \
                               MPI_Status *status, __typeof__(PMPI_Mrecv##suffix) *next)                 \
@@ -284,7 +231,7 @@ static bool copy_packed(const void *buf, MPI_Count count, MPI_Datatype type, cha
             take_back(&receive);                                                                             \
             return code;                                                                                     \
         }                                                                                                    \
-        code = await_both(comm, &send, is_from_a_rank ? &receive : NULL, status);                            \
+        code = await_both(&send, is_from_a_rank ? &receive : NULL, status);                                  \
         if (code || is_from_a_rank)                                                                          \
             return code;                                                                                     \
         return next(out, out_count, out_type, MPI_PROC_NULL, out_tag, in, in_count, in_type, source, in_tag, \
@@ -298,8 +245,7 @@ static bool copy_packed(const void *buf, MPI_Count count, MPI_Datatype type, cha
         bool is_from_a_rank = source != MPI_PROC_NULL;                                                       \
         char *copy;                                                                                          \
         int bytes, code;                                                                                     \
-        if (ek_process.has_devices || !may_send_to(dest, comm) ||                                            \
-            !copy_packed(buf, count, type, &copy, &bytes, &code))                                            \
+        if (!may_send_to(dest, comm) || !copy_packed(buf, count, type, &copy, &bytes, &code))                \
             return next(buf, count, type, dest, out_tag, source, in_tag, comm, status);                      \
         if (!code && is_from_a_rank)                                                                         \
             code = ek_host.Irecv##suffix(buf, count, type, source, in_tag, comm, &receive);                  \
@@ -310,7 +256,7 @@ static bool copy_packed(const void *buf, MPI_Count count, MPI_Datatype type, cha
             if (is_over)                                                                                     \
                 take_back(&receive);                                                                         \
             else                                                                                             \
-                code = await_both(comm, &send, is_from_a_rank ? &receive : NULL, status);                    \
+                code = await_both(&send, is_from_a_rank ? &receive : NULL, status);                          \
         }                                                                                                    \
         free(copy);                                                                                          \
         if (code || is_over || is_from_a_rank)                                                               \
