@@ -20,7 +20,8 @@ mod script;
 use crate::identity::{content_hash, to_hexadecimal};
 use crate::remote_shell::RemoteShell;
 use ring::rand::{SecureRandom, SystemRandom};
-use script::{architecture, script};
+pub(crate) use script::EXIT_OTHER_BUILD;
+use script::{ARCHITECTURE, WANTED, architecture, script};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -34,13 +35,6 @@ use zeroize::Zeroizing;
 /// The key of a connection. This copy is overwritten when it is dropped.
 pub(crate) type LinkKey = Zeroizing<[u8; 32]>;
 
-/// The hidden command of this program that is run there.
-pub(crate) const COMMAND: &str = "host-node";
-/// Its exit code when it is another build.
-pub(crate) const EXIT_OTHER_BUILD: u8 = 93;
-/// What the script says.
-const ARCHITECTURE: &str = "EVENKEEL-ARCHITECTURE ";
-const WANTED: &str = "EVENKEEL-WANTED";
 /// What the node says.
 pub(crate) const NODE: &str = "EVENKEEL-NODE ";
 /// What login scripts say before is skipped, up to so many bytes.

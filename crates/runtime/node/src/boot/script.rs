@@ -1,6 +1,12 @@
 //! What the remote shell runs on a host.
 
-use super::{ARCHITECTURE, COMMAND, EXIT_OTHER_BUILD, WANTED};
+/// The hidden command of this program that is run there.
+const COMMAND: &str = "host-node";
+/// Its exit code when it is another build.
+pub(crate) const EXIT_OTHER_BUILD: u8 = 93;
+/// What the script says.
+pub(super) const ARCHITECTURE: &str = "EVENKEEL-ARCHITECTURE ";
+pub(super) const WANTED: &str = "EVENKEEL-WANTED";
 
 /// A shell function: whether no other user can have made the file of an absolute path (`$1`), or replace it.
 /// From the file up to `/` all must belong to this user or root, and be writable by no other user; in
