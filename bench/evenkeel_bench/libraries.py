@@ -18,6 +18,10 @@ MPICH_THROTTLE = {
     "MPIR_CVAR_POLLS_BEFORE_YIELD": "1",
     "MPIR_CVAR_POSIX_POLL_FREQUENCY": "1",
 }
+# What each library needs where ranks share cores; the others choose by themselves.
+BEST_KNOWN = {"mpich5": MPICH_THROTTLE, "impi": {"I_MPI_PIN": "0", "I_MPI_THREAD_YIELD": "2"}}
+# Open MPI's launcher refuses to run as root without these.
+AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 OPENMPI_BOUND = ("--oversubscribe", "--bind-to", "core:overload-allowed")
 # Open MPI 5 chooses these on one machine anyway. If they are named, it does not probe for a second at every
 # start.
@@ -162,5 +166,5 @@ def rank_environment():
     changing = ("EVENKEEL_", "OMPI_MCA_", "MPIR_CVAR_", "I_MPI_", "LD_PRELOAD")
     environment = {key: value for key, value in os.environ.items() if not key.startswith(changing)}
     if os.geteuid() == 0:
-        environment |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+        environment |= AS_ROOT
     return environment

@@ -21,12 +21,10 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 sys.path.insert(0, str(ROOT / "bench"))
 
-from evenkeel_bench.libraries import MPICH_THROTTLE, libraries  # noqa: E402
+from evenkeel_bench.libraries import AS_ROOT, BEST_KNOWN, libraries  # noqa: E402
 from evenkeel_bench.progress import Progress  # noqa: E402
 
 EVENKEEL = Path(os.environ.get("EVENKEEL", ROOT / "target/release/evenkeel"))
-AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-BEST_KNOWN = {"mpich5": MPICH_THROTTLE, "impi": {"I_MPI_PIN": "0", "I_MPI_THREAD_YIELD": "2"}}
 CALLS = ("ring", "sendrecv", "halo", "neighbour_alltoall", "fence", "lock", "dup", "split")
 ROUNDS_OF_A_CALL = 20  # a spinning library takes 0.1 s for some of them
 EXPECTED_S = 5  # of one run

@@ -12,11 +12,18 @@ use std::path::{Path, PathBuf};
 /// The file that says how the run was started.
 const START: &str = "run.json";
 
-/// How the names of the files with times end.
-const TIMES_SUFFIX: &str = ".times";
+/// A kind of file that each rank has.
+struct Kind {
+    /// How its names end.
+    suffix: &'static str,
+    /// What a folder without any lacks.
+    content: &'static str,
+    /// The same in a word.
+    word: &'static str,
+}
 
-/// How those of the files with arguments of calls end.
-const CHECKS_SUFFIX: &str = ".checks";
+const TIMES: Kind = Kind { suffix: ".times", content: "times of MPI calls", word: "times" };
+const CHECKS: Kind = Kind { suffix: ".checks", content: "arguments of MPI calls", word: "calls" };
 
 /// The files of one kind, with their ranks, in order.
 fn rank_files(folder: &Path, suffix: &str) -> Result<Vec<(u32, PathBuf)>, FileError> {
@@ -44,66 +51,65 @@ pub fn times(folder: &Path) -> Result<Vec<Times>, FileError> {
 
 /// The times of all ranks of a run, one after the other: those of a large run need not all be in memory.
 pub fn each_times(folder: &Path, mut each: impl FnMut(Times)) -> Result<(), FileError> {
-    let files = rank_files(folder, TIMES_SUFFIX)?;
     let unusable = |path: &Path, why: String| FileError::TimesNotUsable { path: path.to_path_buf(), why };
+    each_rank(folder, &TIMES, unusable, |bytes| {
+        let times = Times::parse(bytes).map_err(|e| e.to_string())?;
+        let start = times.start.clone();
+        each(times);
+        Ok(start)
+    })
+}
+
+/// Whether there is a file with what a rank has passed to MPI.
+pub fn has_checks(folder: &Path) -> bool {
+    rank_files(folder, CHECKS.suffix).is_ok_and(|files| !files.is_empty())
+}
+
+/// What the ranks of a run have passed to MPI, by rank.
+pub fn checks(folder: &Path) -> Result<Vec<Checks>, FileError> {
+    let unusable = |path: &Path, why: String| FileError::ChecksNotUsable { path: path.to_path_buf(), why };
+    let mut ranks = Vec::new();
+    each_rank(folder, &CHECKS, unusable, |bytes| {
+        let checks = Checks::parse(bytes).map_err(|e| e.to_string())?;
+        let start = checks.start.clone();
+        ranks.push(checks);
+        Ok(start)
+    })?;
+    Ok(ranks)
+}
+
+/// Reads one file after the other of a kind. `take` is given its bytes, and returns whose they are, or why
+/// they are not usable. All ranks of one run must have a file.
+fn each_rank(
+    folder: &Path,
+    kind: &Kind,
+    unusable: impl Fn(&Path, String) -> FileError,
+    mut take: impl FnMut(&[u8]) -> Result<Start, String>,
+) -> Result<(), FileError> {
+    let files = rank_files(folder, kind.suffix)?;
     if files.is_empty() {
-        return Err(unusable(folder, "it has no times of MPI calls".into()));
+        return Err(unusable(folder, format!("it has no {}", kind.content)));
     }
     let mut first: Option<Start> = None;
     let mut ranks = 0;
     for (rank, path) in &files {
         let bytes = fs::read(path).map_err(|e| unusable(path, e.to_string()))?;
-        let times = Times::parse(&bytes).map_err(|e| unusable(path, e.to_string()))?;
-        let first = first.get_or_insert_with(|| times.start.clone());
-        if (times.start.run, times.start.ranks) != (first.run, first.ranks) {
+        let start = take(&bytes).map_err(|why| unusable(path, why))?;
+        let first = first.get_or_insert_with(|| start.clone());
+        if (start.run, start.ranks) != (first.run, first.ranks) {
             return Err(unusable(path, "it is of another run than that of the first rank".into()));
         }
-        if times.start.rank != *rank || *rank != ranks {
-            let why = format!("rank {ranks} is missing");
-            return Err(unusable(folder, why));
+        if start.rank != *rank || *rank != ranks {
+            return Err(unusable(folder, format!("rank {ranks} is missing")));
         }
         ranks += 1;
-        each(times);
     }
     match first {
         Some(first) if first.ranks != ranks => {
-            Err(unusable(folder, format!("it has times of {ranks} ranks of {}", first.ranks)))
+            Err(unusable(folder, format!("it has {} of {ranks} ranks of {}", kind.word, first.ranks)))
         }
         _ => Ok(()),
     }
-}
-
-/// Whether there is a file with what a rank has passed to MPI.
-pub fn has_checks(folder: &Path) -> bool {
-    rank_files(folder, CHECKS_SUFFIX).is_ok_and(|files| !files.is_empty())
-}
-
-/// What the ranks of a run have passed to MPI, by rank.
-pub fn checks(folder: &Path) -> Result<Vec<Checks>, FileError> {
-    let files = rank_files(folder, CHECKS_SUFFIX)?;
-    let unusable = |path: &Path, why: String| FileError::ChecksNotUsable { path: path.to_path_buf(), why };
-    if files.is_empty() {
-        return Err(unusable(folder, "it has no arguments of MPI calls".into()));
-    }
-    let mut ranks: Vec<Checks> = Vec::new();
-    for (rank, path) in &files {
-        let bytes = fs::read(path).map_err(|e| unusable(path, e.to_string()))?;
-        let checks = Checks::parse(&bytes).map_err(|e| unusable(path, e.to_string()))?;
-        let first = ranks.first().unwrap_or(&checks);
-        if (checks.start.run, checks.start.ranks) != (first.start.run, first.start.ranks) {
-            return Err(unusable(path, "it is of another run than that of the first rank".into()));
-        }
-        if checks.start.rank != *rank || *rank as usize != ranks.len() {
-            let why = format!("rank {} is missing", ranks.len());
-            return Err(unusable(folder, why));
-        }
-        ranks.push(checks);
-    }
-    let expected = ranks[0].start.ranks as usize;
-    if ranks.len() != expected {
-        return Err(unusable(folder, format!("it has calls of {} ranks of {expected}", ranks.len())));
-    }
-    Ok(ranks)
 }
 
 /// All files of the trace in this folder, as far as it can be read.
@@ -176,7 +182,7 @@ pub fn begin(folder: &Path, start: &RecordedStart) -> Result<(), FileError> {
 fn is_rank_file(name: &str) -> bool {
     let end = name.strip_prefix("rank-");
     let rank = end.and_then(|end| {
-        [".trace", TIMES_SUFFIX, CHECKS_SUFFIX].iter().find_map(|suffix| end.strip_suffix(suffix))
+        [".trace", TIMES.suffix, CHECKS.suffix].iter().find_map(|suffix| end.strip_suffix(suffix))
     });
     rank.is_some_and(|rank| !rank.is_empty() && rank.bytes().all(|byte| byte.is_ascii_digit()))
 }

@@ -6,7 +6,7 @@ use evenkeel_trace::checks::file::Checks;
 use evenkeel_trace::checks::format::{MAGIC, VERSION};
 use evenkeel_trace::checks::recorder::{Recorder, TypeFacts};
 use evenkeel_trace::times::format::{HEADER_BYTES, LIVE_OFFSET, Live, Start, header_of, live_bytes};
-use evenkeel_trace::times::recorder::Store;
+use evenkeel_trace::times::recorder::Memory;
 
 const INT: i64 = 1000;
 const DOUBLE: i64 = 1001;
@@ -17,25 +17,6 @@ const SUM: i64 = 3000;
 const MAX: i64 = 3001;
 /// Buffers of different operations lie so far from each other.
 const APART: i64 = 1 << 12;
-
-/// A file in memory.
-#[derive(Default)]
-struct Memory {
-    bytes: Vec<u8>,
-    used: usize,
-    calls: u64,
-}
-
-impl Store for Memory {
-    fn room(&mut self, bytes: usize) -> Option<&mut [u8]> {
-        self.bytes.resize(self.used + bytes, 0);
-        Some(&mut self.bytes[self.used..])
-    }
-    fn commit(&mut self, bytes: usize, calls: u64) {
-        self.used += bytes;
-        self.calls += calls;
-    }
-}
 
 /// A rank that writes its calls.
 struct Rank {

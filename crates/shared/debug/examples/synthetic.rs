@@ -8,7 +8,7 @@
 use evenkeel_random::Random;
 use evenkeel_trace::format::Ending;
 use evenkeel_trace::times::format::{self, HEADER_BYTES, LIVE_OFFSET, Live, Moment, Start};
-use evenkeel_trace::times::recorder::{Recorder, ShapeNumber, Store};
+use evenkeel_trace::times::recorder::{Memory, Recorder, ShapeNumber};
 use evenkeel_trace::times::shape::{Envelope, NO_PEER, NO_TAG, Role, Shape};
 use std::io;
 use std::path::Path;
@@ -17,27 +17,6 @@ use std::path::Path;
 const ROUNDS: usize = 16;
 /// Calls of a rank in a round, but for the reduction.
 const CALLS: usize = 5;
-
-/// A file in memory.
-struct Memory {
-    bytes: Vec<u8>,
-    used: usize,
-    calls: u64,
-}
-
-impl Store for Memory {
-    fn room(&mut self, bytes: usize) -> Option<&mut [u8]> {
-        if self.bytes.len() < self.used + bytes {
-            self.bytes.resize(self.used + bytes + (1 << 20), 0);
-        }
-        self.bytes.get_mut(self.used..)
-    }
-
-    fn commit(&mut self, bytes: usize, calls: u64) {
-        self.used += bytes;
-        self.calls += calls;
-    }
-}
 
 /// A rank that is being written.
 struct Rank {

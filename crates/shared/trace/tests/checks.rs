@@ -6,25 +6,7 @@ use evenkeel_trace::checks::file::{Checks, ChecksError, Event, Site};
 use evenkeel_trace::checks::format::{MAGIC, VERSION};
 use evenkeel_trace::checks::recorder::{Recorder, TypeFacts};
 use evenkeel_trace::times::format::{HEADER_BYTES, LIVE_OFFSET, Live, Start, header_of, live_bytes};
-use evenkeel_trace::times::recorder::Store;
-
-#[derive(Default)]
-struct Memory {
-    bytes: Vec<u8>,
-    used: usize,
-    calls: u64,
-}
-
-impl Store for Memory {
-    fn room(&mut self, bytes: usize) -> Option<&mut [u8]> {
-        self.bytes.resize(self.used + bytes, 0);
-        Some(&mut self.bytes[self.used..])
-    }
-    fn commit(&mut self, bytes: usize, calls: u64) {
-        self.used += bytes;
-        self.calls += calls;
-    }
-}
+use evenkeel_trace::times::recorder::Memory;
 
 fn file() -> Vec<u8> {
     let mut recorder = Recorder::new(Memory::default());

@@ -16,6 +16,29 @@ pub trait Store {
     fn commit(&mut self, bytes: usize, calls: u64);
 }
 
+/// A file in memory.
+#[derive(Debug, Default)]
+pub struct Memory {
+    /// The file, and room after it.
+    pub bytes: Vec<u8>,
+    /// Bytes of the file.
+    pub used: usize,
+    /// Calls that were recorded.
+    pub calls: u64,
+}
+
+impl Store for Memory {
+    fn room(&mut self, bytes: usize) -> Option<&mut [u8]> {
+        self.bytes.resize(self.used + bytes, 0);
+        Some(&mut self.bytes[self.used..])
+    }
+
+    fn commit(&mut self, bytes: usize, calls: u64) {
+        self.used += bytes;
+        self.calls += calls;
+    }
+}
+
 /// The number of a shape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ShapeNumber(u16);
