@@ -12,7 +12,16 @@ pytestmark = pytest.mark.in_turn
 INDIVISIBLE = ["fence", "duplicate"]
 DIVISIBLE = [
     *("receives", "probes", "probes_matched", "synchronous", "long_send", "sendrecv", "replace"),
-    *("wait_one", "wait_all", "wait_any", "wait_some", "persistent", "persistent_collective", "truncated"),
+    *(
+        "wait_one",
+        "wait_all",
+        "wait_any",
+        "wait_some",
+        "persistent",
+        "persistent_collective",
+        "truncated",
+        "refused",
+    ),
 ]
 
 ONE_CORE = ["taskset", "-c", "0"]

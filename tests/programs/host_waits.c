@@ -284,6 +284,19 @@ static void truncated(void)
     MPI_Errhandler_free(&counter);
 }
 
+/* Wrong arguments are the library's to refuse. */
+static void refused(void)
+{
+    receives();
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    CHECK(MPI_Waitall(-1, &request, MPI_STATUSES_IGNORE) != MPI_SUCCESS, "a negative count is accepted");
+    EXPECT_OK(MPI_Waitall(0, &request, MPI_STATUSES_IGNORE));
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+}
+
 /* ---- calls that have no form that tests ---- */
 
 static void fence(void)
@@ -332,6 +345,7 @@ static const scenario scenarios[] = {
     {"persistent", persistent},
     {"persistent_collective", persistent_collective},
     {"truncated", truncated},
+    {"refused", refused},
     {"fence", fence},
     {"duplicate", duplicate},
 };
@@ -352,6 +366,8 @@ int main(int argc, char **argv)
         const long before = yields;
         scenarios[i].run();
         const long during = yields - before;
+        /* A receive from any source must not get another rank's next message. */
+        MPI_Barrier(MPI_COMM_WORLD);
         if (!is_late && !strcmp(expect, "yields"))
             CHECK(during > 0, "%s never yields", scenarios[i].name);
         if (!is_late && !strcmp(expect, "keeps"))

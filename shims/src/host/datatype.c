@@ -147,13 +147,7 @@ static void add_sized_reals(void)
 /* Whether errors that belong to no communicator are raised at MPI_COMM_SELF also while that has the handler
  * with which it started. MPICH raises them at MPI_COMM_WORLD until the handler of MPI_COMM_SELF is set, also
  * if it is set to what it was. */
-static bool raises_at_self(void)
-{
-    char version[MPI_MAX_LIBRARY_VERSION_STRING + 1] = "";
-    int length = 0;
-    ek_host.Get_library_version(version, &length);
-    return strstr(version, "Open MPI");
-}
+static bool raises_at_self(void) { return ek_host_is("Open MPI"); }
 
 void ek_types_open(void)
 {

@@ -86,6 +86,14 @@ void *ek_host_object(const char *name)
     return found || !library ? found : dlsym(library, name);
 }
 
+bool ek_host_is(const char *product)
+{
+    char version[MPI_MAX_LIBRARY_VERSION_STRING + 1] = "";
+    int length = 0;
+    ek_host.Get_library_version(version, &length);
+    return strstr(version, product);
+}
+
 void *ek_host_definition(const char *name)
 {
     ek_host_resolve();

@@ -7,6 +7,7 @@
 #include "declared.h" /* generated: EK_HAS_X for every PMPI_X that the host's mpi.h declares */
 #include EK_MPI_H
 #include "host/hints.h"
+#include <stdbool.h>
 
 #ifdef OMPI_PREDEFINED_GLOBAL
 /* Open MPI's handles are addresses of variables in its library. A reference by name would have to be resolved
@@ -26,7 +27,7 @@
     X(Comm_remote_group) X(Group_free) X(Group_size) X(Group_translate_ranks)                                \
     X(Get_count) X(Get_library_version) X(Query_thread) X(Test_cancelled)                                    \
     X(Grequest_complete) X(Grequest_start) X(Request_free) X(Request_get_status)                             \
-    X(Test) X(Testany) X(Testsome)                                                                           \
+    X(Test) X(Testall) X(Testany) X(Testsome)                                                                \
     X(Isend) X(Issend) X(Irsend) X(Irecv) X(Imrecv) X(Mrecv) X(Improbe) X(Iprobe) X(Recv_init) X(Start)      \
     X(Cancel)                                                                                                \
     X(Topo_test) X(Cartdim_get) X(Cart_shift) X(Graph_neighbors) X(Graph_neighbors_count)                    \
@@ -67,6 +68,9 @@ void ek_host_resolve(void);
 /* The next definition of a function or variable after the shim's; NULL: there is none. */
 void *ek_host_function(const char *name);
 void *ek_host_object(const char *name);
+
+/* Whether the host's version says that it is `product`: "Open MPI". Also before MPI_Init. */
+bool ek_host_is(const char *product);
 
 /* Finds the host if that has not been done, and returns the next definition of a function. Without one, the
  * process ends with an error message. */

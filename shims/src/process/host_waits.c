@@ -12,13 +12,7 @@
 _Thread_local int ek_host_tests __attribute__((tls_model("initial-exec")));
 
 /* Open MPI yields where ranks share cores, and so does Intel MPI. */
-static bool host_keeps_core(void)
-{
-    char version[MPI_MAX_LIBRARY_VERSION_STRING + 1] = "";
-    int length = 0;
-    ek_host.Get_library_version(version, &length);
-    return !strstr(version, "Open MPI") && !strstr(version, "Intel(R) MPI");
-}
+static bool host_keeps_core(void) { return !ek_host_is("Open MPI") && !ek_host_is("Intel(R) MPI"); }
 
 /* In MPI_Init and MPI_Finalize it is not known whether ranks share cores. To yield then costs little. */
 static enum { KEEPS_CORE, YIELDS_ALWAYS, YIELDS_AS_OTHER_WAITS } when_nothing_is_found;
@@ -61,8 +55,10 @@ static void let_host_sleep(void)
 
 void ek_host_waits_begin(void)
 {
+    if (look || !ek_host_waits_may_yield())
+        return;
     ek_host_resolve();
-    if (look || !host_keeps_core() || !ek_host_waits_may_yield())
+    if (!host_keeps_core())
         return;
     const char *network = getenv("MPIR_CVAR_CH4_NETMOD");
     look = (__typeof__(look))ek_host_redirect("ucp_worker_progress", (void *)look_and_yield);
@@ -86,7 +82,8 @@ static bool is_watched(void)
 
 void ek_host_waits_start(void)
 {
-    const bool yields = ek_process.active && ek_host_waits_yield(host_keeps_core());
+    const bool yields =
+        ek_process.active && ek_host_waits_may_yield() && ek_host_waits_yield(host_keeps_core());
     when_nothing_is_found = yields ? YIELDS_AS_OTHER_WAITS : KEEPS_CORE;
     ek_process.yields_in_host = yields && !is_watched();
 }

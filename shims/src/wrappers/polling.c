@@ -1,6 +1,7 @@
 #include "wrappers/polling.h"
 #include "collective/nonblocking.h"
 #include "host/pack.h"
+#include "process/faults.h"
 #include "process/host_waits.h"
 #include "process/state.h"
 #include <limits.h>
@@ -64,7 +65,12 @@ static int await(MPI_Request *request, MPI_Status *status)
 int ek_poll_waitall(int count, MPI_Request *requests, MPI_Status *statuses, __typeof__(PMPI_Waitall) *next)
 {
     bool has_failed = false;
-    (void)next;
+    if (count <= 0 || !requests || (!statuses && MPI_STATUSES_IGNORE))
+        return next(count, requests, statuses); /* it checks its arguments */
+    /* After the failure of a process, to wait for the other requests may take for ever. */
+    if (ek_host_reports_faults())
+        POLL(count, requests, ek_host.Testall(count, requests, &flag, statuses),
+             next(count, requests, statuses));
     ek_collectives_set_awaited(count, requests, true);
     for (int i = 0; i < count; i++) {
         MPI_Status *status = statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i];
