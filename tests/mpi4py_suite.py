@@ -93,8 +93,7 @@ def run_suite(mpi, ranks, modules, shim, report=None):
     chosen = " ".join([f"-i {module}" for module in modules] + [f"-e {name}" for name in excluded])
     line = f'cd "$0" && exec "$1" main.py -v --no-threads {chosen} > {logs}/{rank} 2>&1'
     program = ["sh", "-c", line, str(tests), mpi.python]
-    # With evenkeel as well: windows and messages are the library's, and default MPICH spins at them.
-    yielding = mpis.YIELDING_MPICH if mpi.family == "mpich" else {}
+    yielding = mpis.YIELDING_MPICH if mpi.family == "mpich" and not shim else {}
     env = mpi.python_env | yielding
     outcome = mpi.run(program, ranks, shim=shim, timeout=LONGEST_S, report=report, env=env)
     verdicts = {}

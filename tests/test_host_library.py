@@ -17,7 +17,7 @@ from verdicts import assert_never_wrong, assert_passed
 
 @pytest.mark.parametrize("what", ["io", "window", "inter", "neighbour", "persistent"])
 def test_other_parts_of_mpi_work_beside_collectives(mpi, what, tmp_path):
-    ranks = 3 if mpi.family == "openmpi" else 2  # MPICH spins, and machines may have two cores
+    ranks = 3
     program = mpi.build("host_library.c")
     if (mpi.name, what) == ("mpich4", "window"):
         alone = mpi.run(program, ranks, f"what={what}", shim=False)

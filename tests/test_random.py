@@ -46,8 +46,6 @@ def test_blocking_and_nonblocking_operations_are_matched_separately(mpi, ranks, 
 
 @pytest.mark.parametrize("ranks", [2, 3])
 def test_thousands_of_communicators_one_after_another_use_no_more_memory(mpi, ranks):
-    if mpi.family == "mpich" and ranks > 2:
-        pytest.skip("default MPICH needs milliseconds for each communicator when ranks outnumber cores")
     assert_passed(mpi.run(mpi.build("communicator_churn.c"), ranks, "rounds=3000"))
 
 

@@ -51,11 +51,7 @@ def settings(folder):
         folder_of_launcher = Path(library.launcher).parent
         path = f"{folder_of_launcher}:{os.environ['PATH']}" if folder_of_launcher.is_absolute() else None
         ours = environment | ({"PATH": path} if path else {})
-        made[library.title, "evenkeel"] = (
-            [EVENKEEL, "run", "--quiet", "--host-waits", "auto", "-n"],
-            ["--", program],
-            ours,
-        )
+        made[library.title, "evenkeel"] = ([EVENKEEL, "run", "--quiet", "-n"], ["--", program], ours)
     return made
 
 

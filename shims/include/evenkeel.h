@@ -634,6 +634,14 @@ typedef struct ek_pause
      How long the wait must last before the other ranks are checked again.
      */
     uint64_t next_check_ns;
+    /*
+     Since when the shim has found nothing to do.
+     */
+    uint64_t idle_since_ticks;
+    /*
+     When the last pause ended.
+     */
+    uint64_t ended_ticks;
 } ek_pause;
 
 /*
@@ -678,7 +686,7 @@ typedef struct ek_call_line
      1 once the three numbers do not hold all that may be under way, 2 if nothing is to be concluded from a
      wait, because another thread or a fault may end it, 4 if this process sends nothing any more and takes
      part in nothing, 8 if several threads may be in MPI, 16 if it waits in MPI_Finalize for all
-     ranks to come there.
+     ranks to come there, 32 once all that it does with others is the front end's own, in MPI_Finalize.
      */
     uint64_t traffic_marks;
     /*
@@ -1513,9 +1521,16 @@ void ek_type_map_unpack(const ek_type_map *map,
                         size_t from);
 
 /*
- Pauses between two polls of the shim: spins, yields or sleeps as the policy says.
+ Pauses between two polls of the shim: spins, yields or sleeps as the policy says. Something of evenkeel's
+ is awaited, so the job ends if another rank has died.
  */
 void ek_pause_once(struct ek_pause *pause);
+
+/*
+ The same where the host library alone is awaited. What becomes of the job if another rank has died is the
+ library's affair then.
+ */
+void ek_host_pause_once(struct ek_pause *pause);
 
 /*
  Returns whether this rank may yield its core in calls that the host library carries out, before it is
@@ -1530,10 +1545,10 @@ bool ek_host_waits_may_yield(void);
 bool ek_host_waits_yield(bool host_keeps_core);
 
 /*
- Pauses in a blocking call of the host library, which has looked for something to do and found nothing. It
- is not known when such a call begins.
+ Pauses in a call of the host library, which has looked for something to do and found nothing. It is not
+ known when such a call begins. `may_sleep`: it is a blocking one.
  */
-void ek_host_found_nothing(void);
+void ek_host_found_nothing(bool may_sleep);
 
 /*
  Called when the program sets an affinity.

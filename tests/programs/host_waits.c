@@ -9,8 +9,9 @@
 #include <sys/syscall.h>
 #include <time.h>
 
-/* How often the library or evenkeel has given up the core. Their calls come to the functions below. */
-static _Atomic long yields;
+/* How often the library or evenkeel has given up the core, and for some time. Their calls come to the
+ * functions below. */
+static _Atomic long yields, naps;
 
 int sched_yield(void)
 {
@@ -21,12 +22,14 @@ int sched_yield(void)
 int nanosleep(const struct timespec *span, struct timespec *rest)
 {
     yields++;
+    naps++;
     return (int)syscall(SYS_nanosleep, span, rest);
 }
 
 int clock_nanosleep(clockid_t clock, int flags, const struct timespec *span, struct timespec *rest)
 {
     yields++;
+    naps++;
     return syscall(SYS_clock_nanosleep, clock, flags, span, rest) ? errno : 0;
 }
 
@@ -297,7 +300,34 @@ static void refused(void)
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
 }
 
-/* ---- calls that have no form that tests ---- */
+/* ---- the program asks, and could do something else meanwhile ---- */
+
+static void tests(void)
+{
+    MPI_Request request;
+    int flag = 0;
+    LATE_SENDS(COUNT)
+    MPI_Irecv(theirs, COUNT, MPI_INT, partner, TAG, MPI_COMM_WORLD, &request);
+    const long before = naps;
+    while (!flag)
+        EXPECT_OK(MPI_Test(&request, &flag, &status));
+    CHECK(naps == before, "tests have slept %ld times", naps - before);
+    check_received(COUNT, &status);
+}
+
+static void looks(void)
+{
+    int flag = 0;
+    LATE_SENDS(COUNT)
+    const long before = naps;
+    while (!flag)
+        EXPECT_OK(MPI_Iprobe(partner, TAG, MPI_COMM_WORLD, &flag, &status));
+    CHECK(naps == before, "probes have slept %ld times", naps - before);
+    EXPECT_OK(MPI_Recv(theirs, COUNT, MPI_INT, partner, TAG, MPI_COMM_WORLD, &status));
+    check_received(COUNT, &status);
+}
+
+/* ---- other calls ---- */
 
 static void fence(void)
 {
@@ -346,6 +376,8 @@ static const scenario scenarios[] = {
     {"persistent_collective", persistent_collective},
     {"truncated", truncated},
     {"refused", refused},
+    {"tests", tests},
+    {"looks", looks},
     {"fence", fence},
     {"duplicate", duplicate},
 };

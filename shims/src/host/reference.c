@@ -48,34 +48,73 @@ static references read_dynamic(const struct dl_phdr_info *info, const ElfW(Dyn) 
     return found;
 }
 
+/* The places where the host holds the address of a function. */
+enum { MOST_SLOTS = 4 };
 typedef struct redirection {
     const char *name;
     const void *host; /* an address within the host */
-    void *to, *from;
+    void **slots[MOST_SLOTS];
+    bool is_protected[MOST_SLOTS]; /* read-only since the loader has relocated the object */
+    int count;
 } redirection;
 
-/* The part of an object that is read-only after relocation, if `address` lies there. */
+/* The loader protects whole pages only. */
 static bool is_read_only(const struct dl_phdr_info *info, uintptr_t address)
 {
+    const uintptr_t page_mask = ~((uintptr_t)sysconf(_SC_PAGESIZE) - 1);
     for (int p = 0; p < info->dlpi_phnum; p++) {
         const ElfW(Phdr) *part = &info->dlpi_phdr[p];
         const uintptr_t start = info->dlpi_addr + part->p_vaddr;
-        if (part->p_type == PT_GNU_RELRO && address >= start && address < start + part->p_memsz)
+        if (part->p_type == PT_GNU_RELRO && address >= (start & page_mask) &&
+            address < ((start + part->p_memsz) & page_mask))
             return true;
     }
     return false;
 }
 
-static bool store(const struct dl_phdr_info *info, void **slot, void *value)
+static void collect(redirection *r, const struct dl_phdr_info *info, const references *all,
+                    const ElfW(Rela) * reference, size_t bytes)
 {
-    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), start = (uintptr_t)slot & ~(page - 1);
-    const bool is_protected = is_read_only(info, (uintptr_t)slot);
-    if (is_protected && mprotect((void *)start, page, PROT_READ | PROT_WRITE))
-        return false;
-    __atomic_store_n(slot, value, __ATOMIC_RELEASE);
-    if (is_protected)
-        mprotect((void *)start, page, PROT_READ);
-    return true;
+    for (size_t i = 0; reference && i < bytes / sizeof *reference && r->count < MOST_SLOTS; i++) {
+        const unsigned type = (unsigned)ELF64_R_TYPE(reference[i].r_info);
+        const ElfW(Sym) *symbol = &all->symbols[ELF64_R_SYM(reference[i].r_info)];
+        if ((type != CALLED && type != TAKEN) || strcmp(all->strings + symbol->st_name, r->name))
+            continue;
+        const uintptr_t slot = info->dlpi_addr + reference[i].r_offset;
+        r->is_protected[r->count] = is_read_only(info, slot);
+        r->slots[r->count++] = (void **)slot;
+    }
+}
+
+static bool contains(const struct dl_phdr_info *info, const void *address)
+{
+    for (int p = 0; p < info->dlpi_phnum; p++) {
+        const ElfW(Phdr) *part = &info->dlpi_phdr[p];
+        const uintptr_t start = info->dlpi_addr + part->p_vaddr;
+        if (part->p_type == PT_LOAD && (uintptr_t)address >= start &&
+            (uintptr_t)address < start + part->p_memsz)
+            return true;
+    }
+    return false;
+}
+
+static int find_slots(struct dl_phdr_info *info, size_t bytes, void *context)
+{
+    redirection *r = context;
+    (void)bytes;
+    if (!contains(info, r->host))
+        return 0;
+    for (int p = 0; p < info->dlpi_phnum; p++) {
+        const ElfW(Phdr) *part = &info->dlpi_phdr[p];
+        if (part->p_type != PT_DYNAMIC)
+            continue;
+        const references all = read_dynamic(info, (const void *)(info->dlpi_addr + part->p_vaddr));
+        if (!all.symbols || !all.strings)
+            continue;
+        collect(r, info, &all, all.called, all.called_bytes);
+        collect(r, info, &all, all.others, all.others_bytes);
+    }
+    return 1;
 }
 
 /* What a reference stands for. If the loader resolves it when it is used first, it leads back into the
@@ -92,58 +131,29 @@ static void *meant(const redirection *r, void *const *slot)
     return found;
 }
 
-static void redirect_in(redirection *r, const struct dl_phdr_info *info, const references *all,
-                        const ElfW(Rela) * reference, size_t bytes)
+static bool store(void **slot, bool is_protected, void *value)
 {
-    for (size_t i = 0; reference && i < bytes / sizeof *reference; i++) {
-        const unsigned type = (unsigned)ELF64_R_TYPE(reference[i].r_info);
-        const ElfW(Sym) *symbol = &all->symbols[ELF64_R_SYM(reference[i].r_info)];
-        if ((type != CALLED && type != TAKEN) || strcmp(all->strings + symbol->st_name, r->name))
-            continue;
-        void **slot = (void **)(info->dlpi_addr + reference[i].r_offset);
-        void *from = r->from ? r->from : meant(r, slot);
-        if (from && store(info, slot, r->to))
-            r->from = from;
-    }
-}
-
-static bool contains(const struct dl_phdr_info *info, const void *address)
-{
-    for (int p = 0; p < info->dlpi_phnum; p++) {
-        const ElfW(Phdr) *part = &info->dlpi_phdr[p];
-        const uintptr_t start = info->dlpi_addr + part->p_vaddr;
-        if (part->p_type == PT_LOAD && (uintptr_t)address >= start &&
-            (uintptr_t)address < start + part->p_memsz)
-            return true;
-    }
-    return false;
-}
-
-static int redirect(struct dl_phdr_info *info, size_t bytes, void *context)
-{
-    redirection *r = context;
-    (void)bytes;
-    if (!contains(info, r->host))
-        return 0;
-    for (int p = 0; p < info->dlpi_phnum; p++) {
-        const ElfW(Phdr) *part = &info->dlpi_phdr[p];
-        if (part->p_type != PT_DYNAMIC)
-            continue;
-        const references all = read_dynamic(info, (const void *)(info->dlpi_addr + part->p_vaddr));
-        if (!all.symbols || !all.strings)
-            continue;
-        redirect_in(r, info, &all, all.called, all.called_bytes);
-        redirect_in(r, info, &all, all.others, all.others_bytes);
-    }
-    return 1;
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), start = (uintptr_t)slot & ~(page - 1);
+    if (is_protected && mprotect((void *)start, page, PROT_READ | PROT_WRITE))
+        return false;
+    __atomic_store_n(slot, value, __ATOMIC_RELEASE);
+    if (is_protected)
+        mprotect((void *)start, page, PROT_READ);
+    return true;
 }
 
 void *ek_host_redirect(const char *name, void *to)
 {
-    redirection r = {name, ek_host_function("PMPI_Init"), to, NULL};
+    redirection r = {.name = name, .host = ek_host_function("PMPI_Init")};
+    /* Nothing but looking within dl_iterate_phdr: it holds a lock that dlopen of another thread may wait for,
+     * with the lock that dlsym needs. */
     if (r.host)
-        dl_iterate_phdr(redirect, &r);
-    return r.from;
+        dl_iterate_phdr(find_slots, &r);
+    void *from = r.count > 0 ? meant(&r, r.slots[0]) : NULL;
+    bool is_stored = false;
+    for (int i = 0; from && i < r.count; i++)
+        is_stored |= store(r.slots[i], r.is_protected[i], to);
+    return is_stored ? from : NULL;
 }
 
 #else

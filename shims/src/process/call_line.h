@@ -113,7 +113,8 @@ enum {
     EK_UNPROVABLE = 2,
     EK_SENDS_NO_MORE = 4,
     EK_THREADED = 8,
-    EK_WAITS_FOR_ALL = 16 /* to come to MPI_Finalize */
+    EK_WAITS_FOR_ALL = 16, /* to come to MPI_Finalize */
+    EK_IS_ENDING = 32      /* what follows with other ranks is evenkeel's own, in MPI_Finalize */
 };
 
 static inline void ek_mark_traffic(uint64_t mark)

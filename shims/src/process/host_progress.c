@@ -29,9 +29,8 @@ void ek_host_progress(void)
     ek_depth++;
     if (ek_process.active) {
         bool yields = set_yield && set_yield(false);
-        ek_host_tests++;
+        EK_HOST_TESTS_SCOPE;
         ek_host.Test(&never, &flag, MPI_STATUS_IGNORE);
-        ek_host_tests--;
         if (yields)
             set_yield(true);
     }

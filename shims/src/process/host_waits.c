@@ -3,16 +3,20 @@
 #include "host/library.h"
 #include "host/reference.h"
 #include "process/state.h"
-#include <dlfcn.h>
+#include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 _Thread_local int ek_host_tests __attribute__((tls_model("initial-exec")));
+_Thread_local int ek_host_asks __attribute__((tls_model("initial-exec")));
 
-/* Open MPI yields where ranks share cores, and so does Intel MPI. */
-static bool host_keeps_core(void) { return !ek_host_is("Open MPI") && !ek_host_is("Intel(R) MPI"); }
+/* The thread that has called MPI_Init. Another one may be the host's own, which holds locks here. */
+static pthread_t first_thread;
+
+/* Intel MPI yields where ranks share cores. Open MPI does so, too, if its launcher knows that they do. */
+static bool host_keeps_core(void) { return !ek_host_is("Intel(R) MPI"); }
 
 /* In MPI_Init and MPI_Finalize it is not known whether ranks share cores. To yield then costs little. */
 static enum { KEEPS_CORE, YIELDS_ALWAYS, YIELDS_AS_OTHER_WAITS } when_nothing_is_found;
@@ -27,7 +31,7 @@ static unsigned look_and_yield(void *worker)
     if (found || ek_host_tests || when_nothing_is_found == KEEPS_CORE)
         return found;
     if (when_nothing_is_found == YIELDS_AS_OTHER_WAITS)
-        ek_host_found_nothing();
+        ek_host_found_nothing(!ek_host_asks && pthread_equal(pthread_self(), first_thread));
     else
         sched_yield();
     return found;
@@ -58,7 +62,8 @@ void ek_host_waits_begin(void)
     if (look || !ek_host_waits_may_yield())
         return;
     ek_host_resolve();
-    if (!host_keeps_core())
+    first_thread = pthread_self();
+    if (!host_keeps_core() || ek_host_is("Open MPI"))
         return;
     const char *network = getenv("MPIR_CVAR_CH4_NETMOD");
     look = (__typeof__(look))ek_host_redirect("ucp_worker_progress", (void *)look_and_yield);
@@ -67,30 +72,19 @@ void ek_host_waits_begin(void)
         let_host_sleep();
 }
 
-/* Where an address is defined; NULL: nowhere. */
-static void *object_of(void *address)
-{
-    Dl_info info;
-    return address && dladdr(address, &info) ? info.dli_fbase : NULL;
-}
-
-/* A tool between the shim and the host would not see calls that are taken apart. */
-static bool is_watched(void)
-{
-    return object_of(ek_host_function("MPI_Recv")) != object_of(ek_host_function("PMPI_Recv"));
-}
-
 void ek_host_waits_start(void)
 {
     const bool yields =
         ek_process.active && ek_host_waits_may_yield() && ek_host_waits_yield(host_keeps_core());
     when_nothing_is_found = yields ? YIELDS_AS_OTHER_WAITS : KEEPS_CORE;
-    ek_process.yields_in_host = yields && !is_watched();
+    bool (*set_yield)(bool) =
+        (__typeof__(set_yield))ek_host_function("opal_progress_set_yield_when_idle"); /* Open MPI's */
+    if (yields && set_yield)
+        set_yield(true);
 }
 
 void ek_host_waits_end(void)
 {
-    ek_process.yields_in_host = false;
     if (when_nothing_is_found == YIELDS_AS_OTHER_WAITS)
         when_nothing_is_found = YIELDS_ALWAYS;
 }

@@ -37,9 +37,6 @@ typedef struct ek_process_state {
     int host_barriers;
     /* How many more long waits assume that the host has something to do: see ek_host_used. */
     int host_waits;
-    /* Blocking calls of the host are taken apart, and this rank yields its core while it waits in them: see
-     * host_waits.h. */
-    bool yields_in_host;
     /* One-sided windows that exist. */
     _Atomic int windows;
     /* A collective has been carried out since the host was last polled for tests (EK_BEHIND_FOR_TESTS, see
@@ -61,9 +58,6 @@ static inline bool ek_must_progress(void)
     return EK_UNLIKELY(ek_process.collectives > 0) ||
            (EK_UNLIKELY(ek_process.carries_messages) && ek_messages_need_progress());
 }
-
-/* Whether a call that would block in the host has to be taken apart into tests. */
-static inline bool ek_must_poll(void) { return EK_UNLIKELY(ek_process.yields_in_host) || ek_must_progress(); }
 
 enum { EK_BEHIND_FOR_TESTS = 1, EK_BEHIND_FOR_SENDS = 2 };
 

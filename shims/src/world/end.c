@@ -52,6 +52,7 @@ static void end(void)
     const bool settles = has_connections_to_settle();
     EK_COMPLETE_DEFERRED("MPI_Finalize");
     ek_depth++;
+    ek_mark_traffic(EK_IS_ENDING);
     ek_traces_leave();
     /* Until connections are settled, which takes all ranks, the host goes on with nothing. */
     if (settles)

@@ -35,7 +35,6 @@ static void forget_in_child(void)
         return;
     ek_process.active = false;
     ek_process.collectives = 0;
-    ek_process.yields_in_host = false;
     ek_process.may_defer = false;
     ek_process.carries_messages = false;
     ek_process.records_messages = ek_process.reports_messages = false;

@@ -16,6 +16,10 @@ static void progress(void)
 
 /* ---- calls that have a form that tests ---- */
 
+/* A test that is refused leaves its flag as it is, and MPICH returns success then if an error handler of the
+ * program's has returned. So does the blocking call. */
+enum { NOT_SAID = -1 };
+
 /* Repeats `attempt`, which sets flag and is an error code, until it succeeds. When there is no reason to poll
  * any more, it makes the host's own blocking call instead: `otherwise`. The program waits for `count`
  * `requests`, if any. */
@@ -23,13 +27,14 @@ static void progress(void)
     do {                                                           \
         ek_pause pause = {0};                                      \
         for (bool is_first = true;; is_first = false) {            \
-            int flag = 0, code;                                    \
+            int flag = NOT_SAID, code;                             \
             progress();                                            \
-            if (!ek_must_poll())                                   \
+            if (!ek_must_progress())                               \
                 return otherwise;                                  \
-            ek_host_tests++;                                       \
-            code = attempt;                                        \
-            ek_host_tests--;                                       \
+            {                                                      \
+                EK_HOST_TESTS_SCOPE;                               \
+                code = attempt;                                    \
+            }                                                      \
             if (code || flag)                                      \
                 return code;                                       \
             if (is_first && (count))                               \
@@ -49,14 +54,18 @@ static int await(MPI_Request *request, MPI_Status *status)
 {
     ek_pause pause = {0};
     for (;;) {
-        int flag = 0;
-        ek_host_tests++;
-        int code = ek_host.Test(request, &flag, status);
-        ek_host_tests--;
+        int flag = NOT_SAID, code;
+        {
+            EK_HOST_TESTS_SCOPE;
+            code = ek_host.Test(request, &flag, status);
+        }
         if (code || flag)
             return code;
         progress();
-        ek_pause_once(&pause);
+        if (ek_must_progress())
+            ek_pause_once(&pause);
+        else
+            ek_host_pause_once(&pause);
     }
 }
 
@@ -103,6 +112,7 @@ int ek_poll_waitany(int count, MPI_Request *requests, int *index, MPI_Status *st
 static int test_some(int count, MPI_Request *requests, int *completed, int *indices, MPI_Status *statuses,
                      int *flag)
 {
+    *completed = NOT_SAID;
     int code = ek_host.Testsome(count, requests, completed, indices, statuses);
     *flag = !code && *completed != 0; /* also MPI_UNDEFINED: no active request */
     return code;

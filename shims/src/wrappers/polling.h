@@ -1,6 +1,6 @@
-/* Blocking calls of the host, taken apart into a nonblocking call and tests (ek_must_poll): while operations
- * of evenkeel's are under way, because a rank that waits in MPI_Recv or MPI_Wait still has to do its part of
- * them; and where the host would keep a core that another rank needs.
+/* Blocking calls of the host, taken apart into a nonblocking call and tests while operations of evenkeel's
+ * are under way, because a rank that waits in MPI_Recv or MPI_Wait still has to do its part of them
+ * (ek_must_progress).
  *
  * ek_poll_x is MPI_X; `next` is the host's own blocking call. */
 #ifndef EK_WRAPPERS_POLLING_H

@@ -28,7 +28,7 @@ pub struct CallLine {
     /// 1 once the three numbers do not hold all that may be under way, 2 if nothing is to be concluded from a
     /// wait, because another thread or a fault may end it, 4 if this process sends nothing any more and takes
     /// part in nothing, 8 if several threads may be in MPI, 16 if it waits in MPI_Finalize for all
-    /// ranks to come there.
+    /// ranks to come there, 32 once all that it does with others is the front end's own, in MPI_Finalize.
     pub traffic_marks: u64,
     /// The engine's.
     pub wait: [u64; 7],

@@ -2,6 +2,7 @@
 
 use crate::message::note_bad_value;
 use evenkeel_engine::clock::Ticks;
+use evenkeel_engine::job::node::Node;
 use evenkeel_engine::process::Process;
 use evenkeel_engine::wait::crowding::yield_now;
 use evenkeel_engine::wait::pause;
@@ -17,8 +18,12 @@ const NAP: Duration = Duration::from_micros(50);
 /// time for which a busy kernel may take a core away.
 const NAPS_AFTER_NS: u64 = 4_000_000;
 
+/// Looking for something to do takes longer than this only if there was something, such as a part of a long
+/// message. Then the rank does not nap.
+const WORKS_NS: u64 = 3_000;
+
 /// After this many polls it is worth reading the clock, to check whether the other ranks are still alive.
-const POLLS_BETWEEN_CHECKS: u32 = 1024;
+const POLLS_BETWEEN_CHECKS: u64 = 1024;
 
 /// The same for a look whether another rank needs this core.
 const POLLS_BETWEEN_LOOKS: u32 = 256;
@@ -33,37 +38,64 @@ pub struct Pause {
     pub polls: u64,
     /// How long the wait must last before the other ranks are checked again.
     pub next_check_ns: u64,
+    /// Since when the shim has found nothing to do.
+    pub idle_since_ticks: u64,
+    /// When the last pause ended.
+    pub ended_ticks: u64,
 }
 
 impl Pause {
-    const BEGINS: Pause = Pause { began_ticks: 0, polls: 0, next_check_ns: 0 };
+    const BEGINS: Pause =
+        Pause { began_ticks: 0, polls: 0, next_check_ns: 0, idle_since_ticks: 0, ended_ticks: 0 };
 }
 
-/// Pauses between two polls of the shim: spins, yields or sleeps as the policy says.
+/// Pauses between two polls of the shim: spins, yields or sleeps as the policy says. Something of evenkeel's
+/// is awaited, so the job ends if another rank has died.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ek_pause_once(pause: *mut Pause) {
-    // SAFETY: a wait of the shim, by the interface.
-    let pause = unsafe { &mut *pause };
     let Some(process) = Process::get() else { return yield_now() };
     let Some(node) = process.node() else { return yield_now() };
-    if pause.began_ticks == 0 {
-        pause.began_ticks = node.clock().now().0.max(1);
-    }
-    let mut wait = pause::Pause::resume(Ticks(pause.began_ticks), pause.polls as u32);
-    if wait.once(&node.waiting, &process.crowding, 0, || true) {
-        let naps = !node.waiting.may_yield() || node.clock().ns_since(wait.began) > NAPS_AFTER_NS;
-        if naps { std::thread::sleep(NAP) } else { yield_now() }
-    }
-    pause.polls = u64::from(wait.polls);
-    if wait.polls % POLLS_BETWEEN_LOOKS == 0 {
-        node.leave_shared_core();
-    }
-    if wait.polls % POLLS_BETWEEN_CHECKS == 0 {
-        let waited_ns = node.clock().ns_since(wait.began);
+    // SAFETY: a wait of the shim, by the interface.
+    let pause = unsafe { &mut *pause };
+    pause_once(process, node, pause);
+    if pause.polls % POLLS_BETWEEN_CHECKS == 0 {
+        let waited_ns = node.clock().ns_since(Ticks(pause.began_ticks));
         if waited_ns >= pause.next_check_ns.max(node.patience_ns) {
             pause.next_check_ns = waited_ns + node.patience_ns;
             node.check_alive(0..node.neighbours.len(), "Wait");
         }
+    }
+}
+
+/// The same where the host library alone is awaited. What becomes of the job if another rank has died is the
+/// library's affair then.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ek_host_pause_once(pause: *mut Pause) {
+    let Some(process) = Process::get() else { return yield_now() };
+    let Some(node) = process.node() else { return yield_now() };
+    // SAFETY: a wait of the shim, by the interface.
+    pause_once(process, node, unsafe { &mut *pause });
+}
+
+fn pause_once(process: &Process, node: &Node, pause: &mut Pause) {
+    let now = node.clock().now();
+    if pause.began_ticks == 0 {
+        pause.began_ticks = now.0.max(1);
+    }
+    let has_worked = node.clock().ns_between(Ticks(pause.ended_ticks), now) > WORKS_NS;
+    if has_worked {
+        pause.idle_since_ticks = now.0;
+    }
+    let mut wait = pause::Pause::resume(Ticks(pause.began_ticks), pause.polls as u32);
+    if wait.once(&node.waiting, &process.crowding, 0, || true) {
+        let idle_ns = node.clock().ns_since(Ticks(pause.idle_since_ticks));
+        let naps = !has_worked && (!node.waiting.may_yield() || idle_ns > NAPS_AFTER_NS);
+        if naps { std::thread::sleep(NAP) } else { yield_now() }
+    }
+    pause.polls = u64::from(wait.polls);
+    pause.ended_ticks = node.clock().now().0;
+    if wait.polls % POLLS_BETWEEN_LOOKS == 0 {
+        node.leave_shared_core();
     }
 }
 
@@ -95,26 +127,33 @@ pub extern "C" fn ek_host_waits_yield(host_keeps_core: bool) -> bool {
 /// A longer time between two looks of the host library means that it has found something.
 const LOOKS_NS: u64 = 1_000;
 
+/// After so many of them a rank yields that may not sleep.
+const FIRST_LOOKS: u64 = 4;
+
 thread_local! {
     /// This thread's wait in the host library, and when its last pause ended.
     static HOST_WAIT: Cell<(Pause, Ticks)> = const { Cell::new((Pause::BEGINS, Ticks(0))) };
 }
 
-/// Pauses in a blocking call of the host library, which has looked for something to do and found nothing. It
-/// is not known when such a call begins.
+/// Pauses in a call of the host library, which has looked for something to do and found nothing. It is not
+/// known when such a call begins. `may_sleep`: it is a blocking one.
 #[unsafe(no_mangle)]
-pub extern "C" fn ek_host_found_nothing() {
-    let Some(node) = Process::get().and_then(Process::node) else { return yield_now() };
-    if node.threaded {
-        // Another thread may want the lock that the host holds here.
-        return yield_now();
-    }
+pub extern "C" fn ek_host_found_nothing(may_sleep: bool) {
+    let Some(process) = Process::get() else { return yield_now() };
+    let Some(node) = process.node() else { return yield_now() };
     let (mut pause, ended) = HOST_WAIT.get();
     if node.clock().ns_since(ended) > LOOKS_NS {
         pause = Pause::BEGINS;
     }
-    // SAFETY: a wait.
-    unsafe { ek_pause_once(&mut pause) };
+    if may_sleep && !node.threaded {
+        pause_once(process, node, &mut pause);
+    } else if pause.polls < FIRST_LOOKS {
+        pause.polls += 1;
+    } else if !process.crowding.is_crowded(node.clock()) {
+        // No sleep: the program may have something else to do, or another thread may want the lock that the
+        // host holds here.
+        process.crowding.yield_core(node.clock());
+    }
     HOST_WAIT.set((pause, node.clock().now()));
 }
 

@@ -53,6 +53,7 @@ const UNPROVABLE: u64 = 2;
 const SENDS_NO_MORE: u64 = 4;
 const THREADED: u64 = 8;
 const WAITS_FOR_ALL: u64 = 16;
+const IS_ENDING: u64 = 32;
 
 /// A wait of the engine's, in a collective on a communicator whose block lies in this segment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -260,8 +261,7 @@ pub fn glance(places: usize, read: impl FnOnce(usize, &mut [u64]) -> Option<()>)
 /// Whether the process at a place is in MPI_Finalize, in what the front end itself does there with the other
 /// ranks.
 pub fn is_finalizing(segment: &impl Words, place: usize) -> bool {
-    let marks = segment.word(at(place) + TRAFFIC_MARKS * 8).load(Ordering::Relaxed);
-    marks & (SENDS_NO_MORE | WAITS_FOR_ALL) != 0
+    segment.word(at(place) + TRAFFIC_MARKS * 8).load(Ordering::Relaxed) & IS_ENDING != 0
 }
 
 /// The kernel's number of this thread.

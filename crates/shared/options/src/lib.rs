@@ -165,9 +165,9 @@ options! {
     /// probes, but also one-sided communication and making communicators. `host`: as the library does. MPICH
     /// keeps the core, and where ranks share cores each wait for another rank then takes milliseconds.
     /// `yield`: the rank gives up its core whenever there is nothing to do. `auto` is `yield` where ranks
-    /// share cores and the library is MPICH or a relative that would keep the core. This is an experiment:
-    /// errors of receives go to the error handler of `MPI_COMM_SELF`, and the job ends if a rank has died.
-    HOST_WAITS { name: "host-waits", env: "EVENKEEL_HOST_WAITS", default: "host", values: "auto|host|yield" }
+    /// share cores. The library carries out the call in any case; MPICH 4 does not yield if it is built
+    /// without UCX.
+    HOST_WAITS { name: "host-waits", env: "EVENKEEL_HOST_WAITS", default: "auto", values: "auto|host|yield" }
 
     /// Who copies a large message (192 KiB or more) that evenkeel carries. `receiver`: its receiver reads it
     /// from its sender's memory. `both`: while the sender waits, it copies a part of it into shared memory,
