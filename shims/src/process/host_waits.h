@@ -2,7 +2,8 @@
  *
  * MPICH keeps the core while it waits. If the awaited rank needs that core, each wait takes until the kernel
  * ends the time slice: milliseconds. In each wait it looks for messages by a function of UCX, if it is built
- * with that. The shim stands in between, and yields where nothing is found. Nothing else of the call changes. */
+ * with that. The shim stands in between, and yields where nothing is found. Nothing else of the call changes.
+ */
 #ifndef EK_PROCESS_HOST_WAITS_H
 #define EK_PROCESS_HOST_WAITS_H
 

@@ -127,8 +127,8 @@ pub extern "C" fn ek_host_waits_yield(host_keeps_core: bool) -> bool {
 /// A longer time between two looks of the host library means that it has found something.
 const LOOKS_NS: u64 = 1_000;
 
-/// After so many of them a rank yields that may not sleep.
-const FIRST_LOOKS: u64 = 4;
+/// After so many polls a rank yields that may not sleep.
+const FIRST_POLLS: u64 = 4;
 
 thread_local! {
     /// This thread's wait in the host library, and when its last pause ended.
@@ -147,7 +147,7 @@ pub extern "C" fn ek_host_found_nothing(may_sleep: bool) {
     }
     if may_sleep && !node.threaded {
         pause_once(process, node, &mut pause);
-    } else if pause.polls < FIRST_LOOKS {
+    } else if pause.polls < FIRST_POLLS {
         pause.polls += 1;
     } else if !process.crowding.is_crowded(node.clock()) {
         // No sleep: the program may have something else to do, or another thread may want the lock that the
