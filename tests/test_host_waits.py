@@ -63,3 +63,13 @@ def test_mpich_waits_by_itself_if_it_is_told_to(mpi):
     if mpi.name != "mpich4":
         pytest.skip("this library yields by itself, at least now and then")
     assert_passed(run(mpi, 2, BLOCKING, "keeps", "host"))
+
+
+@pytest.mark.parametrize("how", ["sends", "tests"])
+def test_a_thread_that_waits_lets_another_one_have_the_lock_of_the_library(mpi, how):
+    extra = ["--bind-to", "none"] if mpi.family == "openmpi" else []
+    program = mpi.build("waiting_for_a_lock.c", "-pthread")
+    outcome = mpi.run(program, 2, f"how={how}", wrap=ONE_CORE, extra=extra, timeout=120)
+    if "NO THREADS" in outcome.out:
+        pytest.skip(f"{mpi.name} grants no MPI_THREAD_MULTIPLE")
+    assert_passed(outcome)

@@ -309,21 +309,6 @@ def test_signals_reach_the_job(one):
     assert outcome.code not in (0, 124, None) and not outcome.left_over
 
 
-def test_a_signal_is_told_though_the_launcher_exits_with_0(one, tmp_path):
-    """MPICH's does so now and then, when it is ended by a signal."""
-    launcher, out = tmp_path / "mpiexec.hydra", tmp_path / "out"
-    subprocess.run(["cc", "-o", launcher, ROOT / "tests/programs/launcher_without_code.c"], check=True)
-    line = [EVENKEEL, "run", "--quiet", "--timeout", "10m", "--launcher", launcher, "-n", "2"]
-    with out.open("w") as file:
-        job = subprocess.Popen([*line, "--", one.build("hang.c")], stdout=file)
-        try:
-            assert until(lambda: out.read_text() == "started\n")
-            job.terminate()
-            assert job.wait(timeout=20) == 128 + signal.SIGTERM
-        finally:
-            job.kill()
-
-
 # ---- run --deadlock ----
 
 DEADLOCK = "evenkeel: the job is in a deadlock: some of its ranks wait for what can never come."

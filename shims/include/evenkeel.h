@@ -1545,10 +1545,16 @@ bool ek_host_waits_may_yield(void);
 bool ek_host_waits_yield(bool host_keeps_core);
 
 /*
- Pauses in a call of the host library, which has looked for something to do and found nothing. It is not
- known when such a call begins. `may_sleep`: it is a blocking one.
+ The host is about to look for something to do, in the call with this number. If it has done something
+ since the last look, or if the call is another one, a new wait begins.
  */
-void ek_host_found_nothing(bool may_sleep);
+void ek_host_look_begins(uint64_t call);
+
+/*
+ The host has looked, and pauses if it has found nothing. `asks`: the call only asks, and the program may
+ have something else to do. `is_locked`: another thread may want a lock that the host holds.
+ */
+void ek_host_look_ends(bool has_found, bool asks, bool is_locked);
 
 /*
  Called when the program sets an affinity.

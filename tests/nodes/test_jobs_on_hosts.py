@@ -16,7 +16,7 @@ from evenkeel_rig.paths import RSH
 from evenkeel_rig.processes import signal_all
 from on_hosts import assert_passed
 from paths import EVENKEEL, ROOT, SHIMS
-from processes import HUNG_S, until
+from processes import HUNG_S, heed_signals, until
 from test_unknown_processes import RECORDS
 
 ALL = "h0,h1,h2,h3"
@@ -51,7 +51,7 @@ def begun(rig, *arguments, hosts=ALL, shell_words=("sh", "-c", ENDLESS), started
     """A job that has begun on all hosts."""
     line = [EVENKEEL, "exec", "--hosts", hosts, *arguments, "--", *shell_words]
     pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    with rig[0].popen(line, cwd=ROOT, text=True, **pipes) as process:
+    with rig[0].popen(line, cwd=ROOT, text=True, preexec_fn=heed_signals, **pipes) as process:
         try:
             for _ in range(started):
                 assert "started" in process.stdout.readline()

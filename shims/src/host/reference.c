@@ -117,17 +117,21 @@ static int find_slots(struct dl_phdr_info *info, size_t bytes, void *context)
     return 1;
 }
 
-/* What a reference stands for. If the loader resolves it when it is used first, it leads back into the
- * object until then. */
+/* What a reference stands for. If the loader resolves it when it is used first, it leads back into the object
+ * until then; the loader looks in the program's global scope first, then in what the object needs. */
 static void *meant(const redirection *r, void *const *slot)
 {
     Dl_info target, host;
-    if (dladdr(*slot, &target) && dladdr(r->host, &host) && target.dli_fbase != host.dli_fbase)
+    if (!dladdr(r->host, &host))
+        return NULL;
+    if (dladdr(*slot, &target) && target.dli_fbase != host.dli_fbase)
         return *slot;
-    void *handle = dladdr(r->host, &host) ? dlopen(host.dli_fname, RTLD_LAZY | RTLD_NOLOAD) : NULL;
-    void *found = handle ? dlsym(handle, r->name) : NULL;
-    if (handle)
+    void *found = dlsym(RTLD_DEFAULT, r->name);
+    void *handle = found ? NULL : dlopen(host.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+    if (handle) {
+        found = dlsym(handle, r->name);
         dlclose(handle);
+    }
     return found;
 }
 
@@ -142,25 +146,26 @@ static bool store(void **slot, bool is_protected, void *value)
     return true;
 }
 
-void *ek_host_redirect(const char *name, void *to)
+bool ek_host_redirect(const char *name, void *to, void **from)
 {
     redirection r = {.name = name, .host = ek_host_function("PMPI_Init")};
     /* Nothing but looking within dl_iterate_phdr: it holds a lock that dlopen of another thread may wait for,
      * with the lock that dlsym needs. */
     if (r.host)
         dl_iterate_phdr(find_slots, &r);
-    void *from = r.count > 0 ? meant(&r, r.slots[0]) : NULL;
+    *from = r.count > 0 ? meant(&r, r.slots[0]) : NULL;
     bool is_stored = false;
-    for (int i = 0; from && i < r.count; i++)
+    for (int i = 0; *from && i < r.count; i++)
         is_stored |= store(r.slots[i], r.is_protected[i], to);
-    return is_stored ? from : NULL;
+    return is_stored;
 }
 
 #else
-void *ek_host_redirect(const char *name, void *to)
+bool ek_host_redirect(const char *name, void *to, void **from)
 {
     (void)name;
     (void)to;
-    return NULL;
+    *from = NULL;
+    return false;
 }
 #endif

@@ -5,6 +5,7 @@
 #include "host/status.h"
 #include "process/errors.h"
 #include "process/faults.h"
+#include "process/host_waits.h"
 
 static bool are_hosts(int count, const MPI_Request *requests)
 {
@@ -57,6 +58,7 @@ ek_look ek_mpi_request_complete(MPI_Request *request, MPI_Status *status, bool l
     if (r)
         return complete_own(r, request, status, learns_order, error);
     int flag = 0;
+    EK_HOST_TESTS_SCOPE;
     ek_depth++;
     *error = ek_host.Test(request, &flag, status);
     ek_depth--;
@@ -86,6 +88,7 @@ bool ek_mpi_request_is_complete(MPI_Request request)
     if (r)
         return ek_message_request_is_complete(r, true);
     int flag = 0;
+    EK_HOST_TESTS_SCOPE;
     ek_depth++;
     int code = ek_host.Request_get_status(request, &flag, MPI_STATUS_IGNORE);
     ek_depth--;
@@ -100,6 +103,7 @@ int ek_mpi_request_get_status(MPI_Request request, MPI_Status *status)
         return MPI_SUCCESS;
     }
     int flag;
+    EK_HOST_TESTS_SCOPE;
     return ek_host.Request_get_status(request, &flag, status);
 }
 

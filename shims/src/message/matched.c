@@ -1,5 +1,6 @@
 #include "message/matched.h"
 #include "process/state.h"
+#include "process/host_waits.h"
 #include <stdlib.h>
 
 static ek_matched *all;
@@ -64,6 +65,7 @@ void ek_matched_close(void)
         ek_matched *m = all;
         int done = 0;
         all = m->next;
+        EK_HOST_TESTS_SCOPE;
         ek_host.Mrecv(&nothing, 0, ek_handles.byte, &m->handle, MPI_STATUS_IGNORE);
         while (!done && !ek_host.Test(&m->sent, &done, MPI_STATUS_IGNORE))
             ;

@@ -2,6 +2,7 @@
 #include "collective/nonblocking.h"
 #include "evenkeel.h"
 #include "host/datatype.h"
+#include "process/host_waits.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -172,6 +173,7 @@ void ek_record_ended_by(ek_recorded_call *c, const ek_recorded_requests *r, int 
 static bool is_complete(MPI_Request request, MPI_Status *status)
 {
     int flag = 1;
+    EK_HOST_TESTS_SCOPE;
     ek_depth++;
     int code = request == ek_handles.request_null ? 0 : ek_host.Request_get_status(request, &flag, status);
     ek_depth--;

@@ -2,6 +2,7 @@
 #include "process/host_waits.h"
 #include "host/library.h"
 #include "host/reference.h"
+#include "process/call_line.h"
 #include "process/state.h"
 #include <pthread.h>
 #include <sched.h>
@@ -25,15 +26,33 @@ static enum { KEEPS_CORE, YIELDS_ALWAYS, YIELDS_AS_OTHER_WAITS } when_nothing_is
  * calls it whenever it looks, also while it waits for ranks of this node. */
 static unsigned (*look)(void *worker);
 
+/* Whether a call stands in the line. The line tells of a call in which a rank may wait; of one that only
+ * asks, or starts something, it does not tell. */
+static bool waits(uint64_t version)
+{
+    enum { PLACE = 3, INSIDE = 2 };
+    return (version & PLACE) == INSIDE;
+}
+
 static unsigned look_and_yield(void *worker)
 {
-    const unsigned found = look(worker);
-    if (found || ek_host_tests || when_nothing_is_found == KEEPS_CORE)
+    const uint64_t version = EK_LINE_LOAD(ek_line, version);
+    const bool asks = ek_host_asks > 0;
+    if (ek_host_tests || when_nothing_is_found == KEEPS_CORE)
+        return look(worker);
+    if (when_nothing_is_found == YIELDS_ALWAYS) {
+        const unsigned found = look(worker);
+        if (!found)
+            sched_yield();
         return found;
-    if (when_nothing_is_found == YIELDS_AS_OTHER_WAITS)
-        ek_host_found_nothing(!ek_host_asks && pthread_equal(pthread_self(), first_thread));
-    else
-        sched_yield();
+    }
+    /* With several threads in calls, one may want the lock. */
+    if ((!asks && !waits(version)) || ek_threads_in_calls > 1)
+        return look(worker);
+    const bool is_locked = ek_process.is_threaded || !pthread_equal(pthread_self(), first_thread);
+    ek_host_look_begins(version);
+    const unsigned found = look(worker);
+    ek_host_look_ends(found > 0, asks, is_locked);
     return found;
 }
 
@@ -49,9 +68,8 @@ static bool launcher_shares_cores(void)
     return atol(ranks) > (allowed > 1 ? allowed : sysconf(_SC_NPROCESSORS_ONLN));
 }
 
-/* Without UCX, MPICH 5 can be told to sleep for a moment when it finds nothing. What the user has set holds.
- */
-static void let_host_sleep(void)
+/* Without UCX, MPICH 5 can be told to yield when it finds nothing. What the user has set holds. */
+static void let_host_yield(void)
 {
     setenv("MPIR_CVAR_CH4_PROGRESS_THROTTLE", "1", 0);
     setenv("MPIR_CVAR_CH4_PROGRESS_THROTTLE_NO_PROGRESS_COUNT", "1", 0);
@@ -66,10 +84,11 @@ void ek_host_waits_begin(void)
     if (!host_keeps_core() || ek_host_is("Open MPI"))
         return;
     const char *network = getenv("MPIR_CVAR_CH4_NETMOD");
-    look = (__typeof__(look))ek_host_redirect("ucp_worker_progress", (void *)look_and_yield);
+    if (!ek_host_redirect("ucp_worker_progress", (void *)look_and_yield, (void **)&look))
+        look = NULL;
     when_nothing_is_found = YIELDS_ALWAYS;
     if ((!look || (network && strcmp(network, "ucx") != 0)) && launcher_shares_cores())
-        let_host_sleep();
+        let_host_yield();
 }
 
 void ek_host_waits_start(void)
@@ -88,3 +107,5 @@ void ek_host_waits_end(void)
     if (when_nothing_is_found == YIELDS_AS_OTHER_WAITS)
         when_nothing_is_found = YIELDS_ALWAYS;
 }
+
+void ek_host_waits_over(void) { when_nothing_is_found = KEEPS_CORE; }

@@ -11,7 +11,7 @@
 
 /* > 0: the shim tests, and pauses by itself if there is nothing. */
 extern EK_HIDDEN _Thread_local int ek_host_tests __attribute__((tls_model("initial-exec")));
-/* > 0: the program tests or probes. It may have something else to do, so it never sleeps. */
+/* > 0: the program tests or probes, and may have something else to do. */
 extern EK_HIDDEN _Thread_local int ek_host_asks __attribute__((tls_model("initial-exec")));
 
 static inline void ek_host_count_down(int **counter) { --**counter; }
@@ -28,7 +28,8 @@ void ek_host_waits_begin(void);
 /* At the end of MPI_Init, when it is known which ranks share this node. */
 void ek_host_waits_start(void);
 
-/* When evenkeel ends, in MPI_Finalize. */
+/* When evenkeel ends, in MPI_Finalize, and after MPI_Finalize. */
 void ek_host_waits_end(void);
+void ek_host_waits_over(void);
 
 #endif

@@ -117,5 +117,6 @@ int ek_finalize(int (*host_finalize)(void))
         ek_host_waits_end();
         ek_world_leave();
     }
+    ek_host_waits_over();
     return code;
 }

@@ -3,6 +3,7 @@
 #define EK_WRAPPERS_LOOK_AGAIN_H
 #include "gate/deferral.h"
 #include "process/host_progress.h"
+#include "process/host_waits.h"
 
 /* Repeats a call that has found nothing. That nothing is there tells the program about other processes, so
  * pending barriers are completed before that is the answer (`gate_was`: some are pending). And the host may
@@ -16,6 +17,7 @@
         }                                                                   \
         int polls = (code) == MPI_SUCCESS && !(found) ? ek_polls_due() : 0; \
         for (; polls > 0 && (code) == MPI_SUCCESS && !(found); polls--) {   \
+            EK_HOST_TESTS_SCOPE;                                            \
             ek_host_progress();                                             \
             (code) = (call);                                                \
         }                                                                   \

@@ -70,11 +70,9 @@ fn supervise(
     before: &HashSet<i32>,
 ) -> Result<Watched, JobError> {
     let mut signals = Signals::catch().map_err(JobError::system("signals"))?;
-    let mut killed_by = None;
     loop {
         if let Some(status) = ended(child) {
-            let code = code_of(status);
-            return Ok(Watched::Ended(killed_by.filter(|_| code == 0).map_or(code, by_signal)));
+            return Ok(Watched::Ended(code_of(status)));
         }
         let left = watch.next_look().map(|at| at.saturating_duration_since(Instant::now()));
         if left == Some(Duration::ZERO) && watch.look() {
@@ -88,9 +86,6 @@ fn supervise(
         let _ = poll(&mut fds, left.as_ref());
         for received in signals.take() {
             if received.number != libc::SIGCHLD && !received.is_from_kernel {
-                if kills_its_ranks(child, received.number) {
-                    killed_by = Some(received.number);
-                }
                 signals::send(child, received.number);
             }
             if received.number == libc::SIGTSTP {
@@ -98,15 +93,6 @@ fn supervise(
             }
         }
     }
-}
-
-/// Whether the child is MPICH's launcher, which kills its ranks at this signal. Now and then it exits with 0
-/// all the same, since it does not wait for what its proxies have to say.
-fn kills_its_ranks(child: Pid, number: i32) -> bool {
-    let ends = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT].contains(&number);
-    let program = || std::fs::read_link(format!("/proc/{}/exe", child.as_raw_nonzero()));
-    // Open MPI's mpiexec is a link to a program of another name.
-    ends && program().is_ok_and(|path| path.ends_with("mpiexec") || path.to_string_lossy().contains("hydra"))
 }
 
 fn ended(child: Pid) -> Option<WaitStatus> {

@@ -6,6 +6,7 @@ use evenkeel_engine::job::node::Node;
 use evenkeel_engine::process::Process;
 use evenkeel_engine::wait::crowding::yield_now;
 use evenkeel_engine::wait::pause;
+use evenkeel_engine::wait::usual::UsualTime;
 use evenkeel_options as options;
 use std::cell::Cell;
 use std::time::Duration;
@@ -18,8 +19,8 @@ const NAP: Duration = Duration::from_micros(50);
 /// time for which a busy kernel may take a core away.
 const NAPS_AFTER_NS: u64 = 4_000_000;
 
-/// Looking for something to do takes longer than this only if there was something, such as a part of a long
-/// message. Then the rank does not nap.
+/// A test takes longer than this only if there was something to do, such as a part of a long message. Then
+/// the rank does not nap.
 const WORKS_NS: u64 = 3_000;
 
 /// After this many polls it is worth reading the clock, to check whether the other ranks are still alive.
@@ -57,7 +58,7 @@ pub unsafe extern "C" fn ek_pause_once(pause: *mut Pause) {
     let Some(node) = process.node() else { return yield_now() };
     // SAFETY: a wait of the shim, by the interface.
     let pause = unsafe { &mut *pause };
-    pause_once(process, node, pause);
+    pause_between_polls(process, node, pause);
     if pause.polls % POLLS_BETWEEN_CHECKS == 0 {
         let waited_ns = node.clock().ns_since(Ticks(pause.began_ticks));
         if waited_ns >= pause.next_check_ns.max(node.patience_ns) {
@@ -74,16 +75,20 @@ pub unsafe extern "C" fn ek_host_pause_once(pause: *mut Pause) {
     let Some(process) = Process::get() else { return yield_now() };
     let Some(node) = process.node() else { return yield_now() };
     // SAFETY: a wait of the shim, by the interface.
-    pause_once(process, node, unsafe { &mut *pause });
+    pause_between_polls(process, node, unsafe { &mut *pause });
 }
 
-fn pause_once(process: &Process, node: &Node, pause: &mut Pause) {
+fn pause_between_polls(process: &Process, node: &Node, pause: &mut Pause) {
+    let has_worked = node.clock().ns_since(Ticks(pause.ended_ticks)) > WORKS_NS;
+    pause_once(process, node, pause, has_worked);
+}
+
+fn pause_once(process: &Process, node: &Node, pause: &mut Pause, has_worked: bool) {
     let now = node.clock().now();
     if pause.began_ticks == 0 {
         pause.began_ticks = now.0.max(1);
     }
-    let has_worked = node.clock().ns_between(Ticks(pause.ended_ticks), now) > WORKS_NS;
-    if has_worked {
+    if has_worked || pause.idle_since_ticks == 0 {
         pause.idle_since_ticks = now.0;
     }
     let mut wait = pause::Pause::resume(Ticks(pause.began_ticks), pause.polls as u32);
@@ -93,10 +98,10 @@ fn pause_once(process: &Process, node: &Node, pause: &mut Pause) {
         if naps { std::thread::sleep(NAP) } else { yield_now() }
     }
     pause.polls = u64::from(wait.polls);
-    pause.ended_ticks = node.clock().now().0;
     if wait.polls % POLLS_BETWEEN_LOOKS == 0 {
         node.leave_shared_core();
     }
+    pause.ended_ticks = node.clock().now().0;
 }
 
 /// Returns whether this rank may yield its core in calls that the host library carries out, before it is
@@ -124,37 +129,100 @@ pub extern "C" fn ek_host_waits_yield(host_keeps_core: bool) -> bool {
     }
 }
 
-/// A longer time between two looks of the host library means that it has found something.
-const LOOKS_NS: u64 = 1_000;
+// ---- the host's looks for something to do, in its own calls ----
 
-/// After so many polls a rank yields that may not sleep.
-const FIRST_POLLS: u64 = 4;
+/// Times between two looks differ by this much without a reason.
+const GAPS_DIFFER_NS: u64 = 100;
+const FIRST_USUAL_GAP: UsualTime = UsualTime(100);
 
-thread_local! {
-    /// This thread's wait in the host library, and when its last pause ended.
-    static HOST_WAIT: Cell<(Pause, Ticks)> = const { Cell::new((Pause::BEGINS, Ticks(0))) };
+/// After so many looks in a row, without anything between them, a program that asks has nothing else to do.
+const LOOKS_BEFORE_ASKER_YIELDS: u64 = 64;
+
+/// While the host holds a lock, this rank yields in the first part of each period only. A thread that waits
+/// for the lock would otherwise find it taken whenever it gets the core.
+const LOCKED_PERIOD_NS: u64 = 1_250_000;
+const LOCKED_YIELDS_NS: u64 = 1_000_000;
+
+/// A yield that has taken longer has displaced what was in the caches, so that the next gap tells nothing.
+const AWAY_NS: u64 = 500_000;
+
+/// A thread's wait in the host.
+#[derive(Clone, Copy)]
+struct HostWait {
+    /// The number of the call.
+    call: u64,
+    pause: Pause,
+    /// The end of the last look, with its pause.
+    ended: Ticks,
+    /// The last pause was long.
+    was_away: bool,
+    /// What the host does between two looks if it has found nothing elsewhere either.
+    usual_gap: UsualTime,
 }
 
-/// Pauses in a call of the host library, which has looked for something to do and found nothing. It is not
-/// known when such a call begins. `may_sleep`: it is a blocking one.
+thread_local! {
+    static HOST_WAIT: Cell<HostWait> = const {
+        Cell::new(HostWait {
+            call: 0,
+            pause: Pause::BEGINS,
+            ended: Ticks(0),
+            was_away: false,
+            usual_gap: FIRST_USUAL_GAP,
+        })
+    };
+}
+
+/// The host is about to look for something to do, in the call with this number. If it has done something
+/// since the last look, or if the call is another one, a new wait begins.
 #[unsafe(no_mangle)]
-pub extern "C" fn ek_host_found_nothing(may_sleep: bool) {
-    let Some(process) = Process::get() else { return yield_now() };
-    let Some(node) = process.node() else { return yield_now() };
-    let (mut pause, ended) = HOST_WAIT.get();
-    if node.clock().ns_since(ended) > LOOKS_NS {
-        pause = Pause::BEGINS;
+pub extern "C" fn ek_host_look_begins(call: u64) {
+    let Some(node) = Process::get().and_then(Process::node) else { return };
+    let mut wait = HOST_WAIT.get();
+    let gap_ns = node.clock().ns_since(wait.ended);
+    if call != wait.call {
+        wait.call = call;
+        wait.pause = Pause::BEGINS;
+    } else if !wait.was_away && wait.usual_gap.note(gap_ns, GAPS_DIFFER_NS) {
+        wait.pause = Pause::BEGINS;
     }
-    if may_sleep && !node.threaded {
-        pause_once(process, node, &mut pause);
-    } else if pause.polls < FIRST_POLLS {
-        pause.polls += 1;
-    } else if !process.crowding.is_crowded(node.clock()) {
-        // No sleep: the program may have something else to do, or another thread may want the lock that the
-        // host holds here.
-        process.crowding.yield_core(node.clock());
+    HOST_WAIT.set(wait);
+}
+
+/// The host has looked, and pauses if it has found nothing. `asks`: the call only asks, and the program may
+/// have something else to do. `is_locked`: another thread may want a lock that the host holds.
+#[unsafe(no_mangle)]
+pub extern "C" fn ek_host_look_ends(has_found: bool, asks: bool, is_locked: bool) {
+    let Some(process) = Process::get() else { return };
+    let Some(node) = process.node() else { return };
+    let mut wait = HOST_WAIT.get();
+    let began = node.clock().now();
+    if has_found {
+        wait.pause = Pause::BEGINS;
+    } else if asks || is_locked {
+        let first_looks =
+            if asks { LOOKS_BEFORE_ASKER_YIELDS } else { u64::from(node.waiting.first_polls()) };
+        yield_in_host(process, node, &mut wait.pause, first_looks, is_locked);
+    } else {
+        pause_once(process, node, &mut wait.pause, false);
     }
-    HOST_WAIT.set((pause, node.clock().now()));
+    wait.ended = node.clock().now();
+    wait.was_away = node.clock().ns_between(began, wait.ended) > AWAY_NS;
+    HOST_WAIT.set(wait);
+}
+
+/// Yields after so many looks, and never sleeps.
+fn yield_in_host(process: &Process, node: &Node, pause: &mut Pause, first_looks: u64, is_locked: bool) {
+    let clock = node.clock();
+    if pause.began_ticks == 0 {
+        pause.began_ticks = clock.now().0.max(1);
+    }
+    pause.polls += 1;
+    let waited_ns = clock.ns_since(Ticks(pause.began_ticks));
+    let leaves_lock = is_locked && waited_ns % LOCKED_PERIOD_NS > LOCKED_YIELDS_NS;
+    let may_yield = node.waiting.may_yield() && !process.crowding.is_crowded(clock);
+    if pause.polls > first_looks && may_yield && !leaves_lock {
+        process.crowding.yield_core(clock);
+    }
 }
 
 /// Called when the program sets an affinity.

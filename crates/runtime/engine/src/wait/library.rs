@@ -1,6 +1,7 @@
 //! The host library as waits see it: it must be called now and then, or its own messages make no progress.
 
 use super::chores::LibraryActivity;
+use super::usual::UsualTime;
 use crate::clock::Clock;
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
@@ -78,56 +79,9 @@ impl HostLibrary {
         let began = clock.now();
         progress();
         let took_ns = clock.ns_since(began);
-        let usual_ns = self.usual_ns.load(Ordering::Relaxed);
-        self.usual_ns.store(learn(usual_ns, took_ns), Ordering::Relaxed);
-        is_unusual(usual_ns, took_ns)
-    }
-}
-
-fn is_unusual(usual_ns: u64, took_ns: u64) -> bool {
-    took_ns > 2 * usual_ns + TOLERANCE_NS
-}
-
-/// What is usual after a call that took so long. It falls fast and rises slowly: where every call is slow,
-/// for example because other processes use the cache between two of them, that becomes usual.
-fn learn(usual_ns: u64, took_ns: u64) -> u64 {
-    if took_ns < usual_ns {
-        (usual_ns + took_ns) / 2
-    } else {
-        usual_ns + (took_ns - usual_ns).min(4 * usual_ns) / 16
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_call_that_takes_long_has_found_something() {
-        let usual_ns = (0..20).fold(FIRST_USUAL_NS, |usual, _| learn(usual, 150));
-        assert!(usual_ns < 160 && !is_unusual(usual_ns, 400) && is_unusual(usual_ns, 800));
-        // One call in which the process was descheduled changes little.
-        assert!(!is_unusual(learn(usual_ns, 4_000_000), 400) && is_unusual(learn(usual_ns, 4_000_000), 800));
-    }
-
-    #[test]
-    fn what_every_call_takes_becomes_usual() {
-        let mut usual_ns = 150;
-        let unusual = (0..1000).take_while(|_| {
-            let is_long = is_unusual(usual_ns, 1_500);
-            usual_ns = learn(usual_ns, 1_500);
-            is_long
-        });
-        assert!((5..20).contains(&unusual.count()));
-    }
-
-    #[test]
-    fn half_of_the_calls_may_find_something_for_ever() {
-        let mut usual_ns = 150;
-        for _ in 0..1000 {
-            usual_ns = learn(usual_ns, 150);
-            assert!(is_unusual(usual_ns, 2_000));
-            usual_ns = learn(usual_ns, 2_000);
-        }
+        let mut usual = UsualTime(self.usual_ns.load(Ordering::Relaxed));
+        let is_unusual = usual.note(took_ns, TOLERANCE_NS);
+        self.usual_ns.store(usual.0, Ordering::Relaxed);
+        is_unusual
     }
 }

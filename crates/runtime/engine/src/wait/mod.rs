@@ -1,6 +1,7 @@
 //! How a rank waits, whatever it waits for: the policy ([`settings`]), one wait under this policy
 //! ([`pause`]), how long it will last ([`expectation`]), what a long wait does for the host library
-//! ([`library`]) and to notice deaths ([`chores`]), and whether other processes want the core ([`crowding`]).
+//! ([`library`], [`usual`]) and to notice deaths ([`chores`]), and whether other processes want the core
+//! ([`crowding`]).
 //!
 //! May use: clock, options. Must never: read shared memory. The loops that do are in `blocking` and
 //! `message`.
@@ -11,3 +12,4 @@ pub mod expectation;
 pub mod library;
 pub mod pause;
 pub mod settings;
+pub mod usual;
