@@ -306,7 +306,8 @@ def test_signals_reach_the_job(one):
         os.kill(process.pid, signal.SIGTERM)
 
     outcome = with_limit(one, "what=receives", limit="10m", watch=watch)
-    assert outcome.code not in (0, 124, None) and not outcome.left_over
+    # MPICH's launcher passes the signal on. Now and then it then exits with 0, also without evenkeel.
+    assert outcome.code not in (124, None) and not outcome.left_over
 
 
 # ---- run --deadlock ----
