@@ -199,9 +199,9 @@ pub extern "C" fn ek_host_look_ends(has_found: bool, asks: bool, is_locked: bool
     if has_found {
         wait.pause = Pause::BEGINS;
     } else if asks || is_locked {
-        let first_looks =
+        let first_polls =
             if asks { LOOKS_BEFORE_ASKER_YIELDS } else { u64::from(node.waiting.first_polls()) };
-        yield_in_host(process, node, &mut wait.pause, first_looks, is_locked);
+        yield_in_host(process, node, &mut wait.pause, first_polls, is_locked);
     } else {
         pause_once(process, node, &mut wait.pause, false);
     }
@@ -211,7 +211,7 @@ pub extern "C" fn ek_host_look_ends(has_found: bool, asks: bool, is_locked: bool
 }
 
 /// Yields after so many looks, and never sleeps.
-fn yield_in_host(process: &Process, node: &Node, pause: &mut Pause, first_looks: u64, is_locked: bool) {
+fn yield_in_host(process: &Process, node: &Node, pause: &mut Pause, first_polls: u64, is_locked: bool) {
     let clock = node.clock();
     if pause.began_ticks == 0 {
         pause.began_ticks = clock.now().0.max(1);
@@ -220,7 +220,7 @@ fn yield_in_host(process: &Process, node: &Node, pause: &mut Pause, first_looks:
     let waited_ns = clock.ns_since(Ticks(pause.began_ticks));
     let leaves_lock = is_locked && waited_ns % LOCKED_PERIOD_NS > LOCKED_YIELDS_NS;
     let may_yield = node.waiting.may_yield() && !process.crowding.is_crowded(clock);
-    if pause.polls > first_looks && may_yield && !leaves_lock {
+    if pause.polls > first_polls && may_yield && !leaves_lock {
         process.crowding.yield_core(clock);
     }
 }
