@@ -50,7 +50,8 @@ def run(mpi, installed, *line):
     added = (installed / "GITHUB_PATH").read_text().strip()
     folders = [added, Path(mpi.python).parent, Path(mpi.mpirun).parent, os.environ["PATH"]]
     environment = mpi.python_env | mpi.environment | {"PATH": ":".join(map(str, folders))}
-    return processes.run([str(word) for word in line], environment=environment)
+    words = [str(word) for word in line]
+    return mpi.repeated_after_own_failure(lambda: processes.run(words, environment=environment))
 
 
 @pytest.mark.parametrize("library", ["mpich5", "openmpi5"])

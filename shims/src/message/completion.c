@@ -5,7 +5,7 @@
 #include "host/status.h"
 #include "process/errors.h"
 #include "process/faults.h"
-#include "process/host_waits.h"
+#include "process/host_looks.h"
 
 static bool are_hosts(int count, const MPI_Request *requests)
 {

@@ -1,6 +1,6 @@
 #include "message/matched.h"
 #include "process/state.h"
-#include "process/host_waits.h"
+#include "process/host_looks.h"
 #include <stdlib.h>
 
 static ek_matched *all;

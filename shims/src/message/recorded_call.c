@@ -2,7 +2,7 @@
 #include "collective/nonblocking.h"
 #include "evenkeel.h"
 #include "host/datatype.h"
-#include "process/host_waits.h"
+#include "process/host_looks.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
 #include "process/host_progress.h"
 #include "host/generalized_request.h"
 #include "host/library.h"
-#include "process/host_waits.h"
+#include "process/host_looks.h"
 #include "process/state.h"
 #include <pthread.h>
 

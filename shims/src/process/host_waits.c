@@ -3,15 +3,13 @@
 #include "host/library.h"
 #include "host/reference.h"
 #include "process/call_line.h"
+#include "process/host_looks.h"
 #include "process/state.h"
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-_Thread_local int ek_host_tests __attribute__((tls_model("initial-exec")));
-_Thread_local int ek_host_asks __attribute__((tls_model("initial-exec")));
 
 /* The thread that has called MPI_Init. Another one may be the host's own, which holds locks here. */
 static pthread_t first_thread;

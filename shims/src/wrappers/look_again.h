@@ -3,7 +3,7 @@
 #define EK_WRAPPERS_LOOK_AGAIN_H
 #include "gate/deferral.h"
 #include "process/host_progress.h"
-#include "process/host_waits.h"
+#include "process/host_looks.h"
 
 /* Repeats a call that has found nothing. That nothing is there tells the program about other processes, so
  * pending barriers are completed before that is the answer (`gate_was`: some are pending). And the host may

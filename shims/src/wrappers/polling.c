@@ -2,7 +2,7 @@
 #include "collective/nonblocking.h"
 #include "host/pack.h"
 #include "process/faults.h"
-#include "process/host_waits.h"
+#include "process/host_looks.h"
 #include "process/state.h"
 #include <limits.h>
 #include <stdlib.h>
