@@ -113,8 +113,9 @@ pub(crate) fn run(job: &Job, supervisor: OwnedFd) -> Result<u8, JobError> {
     started.map(|()| code)
 }
 
-/// Runs this host's part of a job to its end, and reports to the node process.
-pub(crate) fn run_hosted(part: HostedJob, channel: Channel) -> Result<(), JobError> {
+/// Runs this host's part of a job to its end, and reports to the node process. `further`: orders that came
+/// with the one to run.
+pub(crate) fn run_hosted(part: HostedJob, channel: Channel, further: Vec<Order>) -> Result<(), JobError> {
     let job = Job {
         ranks: part.ranks,
         program: part.program.clone().into(),
@@ -131,7 +132,10 @@ pub(crate) fn run_hosted(part: HostedJob, channel: Channel) -> Result<(), JobErr
     launcher.silence = Some(Silence::new(Duration::from_millis(part.patience_ms), Instant::now()));
     launcher.node = Some((channel, part));
     match launcher.start_world() {
-        Ok(()) => launcher.wait_for_ranks(),
+        Ok(()) => {
+            launcher.obey(further);
+            launcher.wait_for_ranks();
+        }
         Err(error) => {
             processes::end_all(&HashSet::new());
             launcher.report_not_started(&error);
@@ -302,6 +306,14 @@ impl Launcher<'_> {
             silence.is_broken(Instant::now());
         }
         let has_gone = channel.is_closed();
+        self.obey(orders);
+        if has_gone {
+            self.kill();
+        }
+        self.update_node_interest();
+    }
+
+    fn obey(&mut self, orders: Vec<Order>) {
         for order in orders {
             match order {
                 Order::Run(_) | Order::Alive => {}
@@ -317,10 +329,6 @@ impl Launcher<'_> {
                 Order::Kill => self.kill(),
             }
         }
-        if has_gone {
-            self.kill();
-        }
-        self.update_node_interest();
     }
 
     /// Whether the node's connection is to be watched for room to write, too.

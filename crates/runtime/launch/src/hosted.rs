@@ -86,12 +86,12 @@ fn run(streams: &[OwnedFd; 3], mut channel: Channel) -> ! {
             std::process::exit(1);
         }
     }
-    let Some(job) = first_order(&mut channel) else { std::process::exit(0) };
+    let Some((job, further)) = first_orders(&mut channel) else { std::process::exit(0) };
     take_environment(&job);
     let prepared = std::env::set_current_dir(&job.directory)
         .map_err(JobError::system("the working directory"))
         .and_then(|()| become_subreaper());
-    let code = match prepared.and_then(|()| event_loop::run_hosted(*job, channel)) {
+    let code = match prepared.and_then(|()| event_loop::run_hosted(*job, channel, further)) {
         Ok(()) => 0,
         Err(error) => {
             eprintln!("evenkeel: {error}");
@@ -101,12 +101,14 @@ fn run(streams: &[OwnedFd; 3], mut channel: Channel) -> ! {
     std::process::exit(code)
 }
 
-/// Waits for the order to run. None: the node has gone, or the job ends before it begins.
-fn first_order(channel: &mut Channel) -> Option<Box<HostedJob>> {
+/// Waits for the order to run. With it may come further ones: the job may have to end at once. None: the node
+/// has gone, or the job ends before it begins.
+fn first_orders(channel: &mut Channel) -> Option<(Box<HostedJob>, Vec<Order>)> {
     use rustix::event::{PollFd, PollFlags, poll};
     loop {
-        match channel.receive::<Order>().into_iter().next() {
-            Some(Order::Run(job)) => return Some(job),
+        let mut orders = channel.receive::<Order>().into_iter();
+        match orders.next() {
+            Some(Order::Run(job)) => return Some((job, orders.collect())),
             Some(_) => return None,
             None if channel.is_closed() => return None,
             None => {}

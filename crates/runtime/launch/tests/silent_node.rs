@@ -27,13 +27,8 @@ fn job() -> HostedJob {
     }
 }
 
-fn main() {
-    // Cargo asks a test for its name so.
-    if std::env::args().any(|argument| argument == "--list") {
-        return println!("a_launcher_whose_node_is_silent_reports_a_failure: test");
-    }
-    let mut hosted = Hosted::start().unwrap();
-    hosted.channel.send(&Order::Run(Box::new(job())));
+/// What the launcher reports until it has gone.
+fn reports(hosted: &mut Hosted) -> Vec<Report> {
     let mut reports = Vec::new();
     while !hosted.channel.is_closed() {
         hosted.channel.flush();
@@ -42,9 +37,55 @@ fn main() {
         let _ = poll(&mut fds, None);
         reports.extend(hosted.channel.receive::<Report>());
     }
+    reports
+}
+
+fn a_launcher_whose_node_is_silent_reports_a_failure() {
+    let mut hosted = Hosted::start().unwrap();
+    hosted.channel.send(&Order::Run(Box::new(job())));
+    let reports = reports(&mut hosted);
     let [Report::Failed { code, text, is_patient, .. }, Report::Ended] = &reports[..] else {
         panic!("a failure and the end should be reported, and not {reports:?}");
     };
     assert!(*code == 1 && !is_patient && text.contains("on here has been silent"), "{code}: {text}");
-    println!("a_launcher_whose_node_is_silent_reports_a_failure: ok");
+}
+
+/// Both orders have mostly come before the launcher reads the first one. If it lost the second one, it would
+/// hear of the silence only after a minute.
+fn an_order_to_end_that_comes_with_the_one_to_run_is_obeyed() {
+    for _ in 0..20 {
+        let mut hosted = Hosted::start().unwrap();
+        let patient = HostedJob { patience_ms: 60_000, ..job() };
+        hosted.channel.send(&Order::Run(Box::new(patient)));
+        hosted.channel.send(&Order::End { is_patient: false });
+        let reports = reports(&mut hosted);
+        assert!(
+            !format!("{reports:?}").contains("silent") && matches!(reports.last(), Some(Report::Ended)),
+            "{reports:?}"
+        );
+    }
+}
+
+/// The launcher is made from a process with one thread, which tests of Cargo's harness do not have.
+fn main() {
+    let tests: [(&str, fn()); 2] = [
+        (
+            "a_launcher_whose_node_is_silent_reports_a_failure",
+            a_launcher_whose_node_is_silent_reports_a_failure,
+        ),
+        (
+            "an_order_to_end_that_comes_with_the_one_to_run_is_obeyed",
+            an_order_to_end_that_comes_with_the_one_to_run_is_obeyed,
+        ),
+    ];
+    // Cargo asks a test for its name so.
+    let lists = std::env::args().any(|argument| argument == "--list");
+    for (name, test) in tests {
+        if lists {
+            println!("{name}: test");
+        } else {
+            test();
+            println!("{name}: ok");
+        }
+    }
 }
