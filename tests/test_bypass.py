@@ -47,6 +47,14 @@ OTHERS = [
     ("allreduce", 4, 3, [], 8),
     ("allreduce", 4, 3, [], 4096),
     ("reduce", 4, 3, [1, 2], RING),
+    # Longer deposits go through bounce buffers.
+    ("reduce", 4, 3, [1, 2], 8 * RING),
+    ("gather", 4, 3, [1, 2], 8 * RING),
+    ("gatherv", 4, 3, [1, 2], 8 * RING),
+    ("scatter", 4, 2, [0, 1, 3], 4 * RING),
+    ("scatterv", 4, 2, [0, 1, 3], 4 * RING),
+    ("gather", 4, 3, [1, 2], 64 * RING),  # in slices
+    ("reduce", 4, 3, [1, 2], 32 * RING),
 ]
 
 each_tree = pytest.mark.parametrize(

@@ -156,7 +156,7 @@ def verdicts(folder, ranks):
     return found
 
 
-def run(setting, project, ranks):
+def run(setting, project, ranks, keep_logs):
     """Seconds, and the tests that have passed on all ranks. None in place of seconds: it was cut off."""
     with tempfile.TemporaryDirectory() as folder:
         rank = "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}"
@@ -183,9 +183,9 @@ def run(setting, project, ranks):
             except subprocess.TimeoutExpired:
                 job.kill()
             subprocess.run(["pkill", "-9", "-f", folder], check=False)
-        if kept := os.environ.get("KEEP_LOGS"):
+        if keep_logs:
             name = f"{setting.library}-{setting.name}-{project.name}-{ranks}"
-            shutil.copytree(folder, Path(kept) / name, dirs_exist_ok=True)
+            shutil.copytree(folder, keep_logs / name, dirs_exist_ok=True)
         of_tests = verdicts(Path(folder), ranks)
         return seconds, sorted(name for name, of_test in of_tests.items() if of_test == {"passed"})
 
@@ -198,7 +198,7 @@ def measure(made, options):
             for _ in range(options.rounds):
                 for setting in order.sample(made, len(made)):
                     progress.begin(f"{project.name}, {ranks} ranks, {setting.library}, {setting.name}")
-                    seconds, passed = run(setting, project, ranks)
+                    seconds, passed = run(setting, project, ranks, options.keep_logs)
                     progress.advance(EXPECTED_S)
                     found.append(
                         {
@@ -210,6 +210,8 @@ def measure(made, options):
                             "passed": passed,
                         }
                     )
+                    # A run of all of this takes an hour; if it ends early, what was measured is kept.
+                    (HERE / "results.json").write_text(json.dumps(found, indent=1) + "\n")
     return found
 
 
@@ -259,10 +261,10 @@ def main():
         "--only", type=lambda text: text.split(","), default=[], help="projects, separated by commas"
     )
     p.add_argument("--seed", type=int, default=1)
+    p.add_argument("--keep-logs", type=Path, help="folder for what pytest printed and its verdicts")
     options = p.parse_args()
     install()
     found = measure(settings(options.libraries.split(",")), options)
-    (HERE / "results.json").write_text(json.dumps(found, indent=1) + "\n")
     (HERE / "results.md").write_text(page(found, options))
     sys.stdout.write(page(found, options))
 

@@ -33,7 +33,7 @@ pub(crate) fn run(process: &Process, part: &NodePart, call: &Call, plan: CallPla
     let node = part.shared.node;
     let began = node.clock().now();
     let carried = if plan.route == Route::Parts {
-        in_parts::carry_in_parts(process, part, call)?
+        in_parts::carry_in_parts(process, part, call, plan)?
     } else {
         carry(process, part, call, plan, &Step { called: call, is_last: true })?
     };

@@ -15,6 +15,7 @@ pub(super) struct Step<'a> {
 }
 
 /// What has come of a call.
+#[derive(Default)]
 pub(super) struct Carried {
     pub waited_ns: u64,
     /// The member that came last of those that this rank has waited for, if that is known.

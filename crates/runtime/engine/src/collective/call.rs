@@ -149,6 +149,7 @@ impl Call {
             CollectiveKind::ReduceScatterBlock => {
                 Span { offset: (me * self.bytes) as isize, bytes: self.bytes }
             }
+            CollectiveKind::Reduce | CollectiveKind::Allreduce => Span { offset: 0, bytes: self.bytes },
             // SAFETY: the caller's promise.
             _ => unsafe { self.recv_span(me) },
         }

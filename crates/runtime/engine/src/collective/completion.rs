@@ -101,7 +101,7 @@ impl Instance<'_> {
                 Kind::Scatter => {
                     let root = self.call.root as usize;
                     let piece = self.piece(part, root);
-                    let from = self.offset_of_block(part.me);
+                    let from = self.offset_of_block(&piece, part.me);
                     return reads.fetch(&piece, root, from, self.recv(self.at), self.len);
                 }
                 Kind::Alltoall => return self.take_blocks_from_all(part, &mut reads),
@@ -179,9 +179,10 @@ impl Instance<'_> {
         self.call.recv.wrapping_add(offset)
     }
 
-    /// The offset of the slice for `rank` in a deposit that has one slice for each rank.
-    fn offset_of_block(&self, rank: usize) -> usize {
-        rank * if self.route == Route::Direct { self.call.bytes } else { self.len }
+    /// The offset of the slice for `rank` in a deposit that has one slice for each rank: in the segment one lies
+    /// behind the other, in the depositor's memory each is a part of a block.
+    fn offset_of_block(&self, piece: &Piece, rank: usize) -> usize {
+        rank * if piece.address().is_some() { self.call.bytes } else { self.len }
     }
 
     /// # Safety
@@ -293,13 +294,13 @@ impl Instance<'_> {
     /// As for `take`.
     unsafe fn take_blocks_from_all(&self, part: &NodePart, reads: &mut Reads<'_>) -> bool {
         let Instance { call, at, len, .. } = *self;
-        let (me, from) = (part.me, self.offset_of_block(part.me));
+        let me = part.me;
         // SAFETY: the caller's promise.
         unsafe {
             for rank in others(part.ranks, me) {
                 let place = self.recv(rank * call.bytes + at);
                 let piece = self.piece(part, rank);
-                if !reads.fetch(&piece, rank, from, place, len) {
+                if !reads.fetch(&piece, rank, self.offset_of_block(&piece, me), place, len) {
                     return false;
                 }
             }

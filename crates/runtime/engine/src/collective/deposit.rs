@@ -1,15 +1,16 @@
-//! What a rank writes to the bill-board: payload in its cell, in its ring or in the common area, or an
-//! address from which others read.
+//! What a rank writes to the bill-board: payload in its cell, in its ring or in the common area, or where else
+//! it is: in the rank's bounce buffer or in its own memory.
 
-use super::call::Call;
+use super::call::{Call, Span};
 use super::piece::{
     ENTRY_BYTES, IN_BLOCK, IN_CELL, IN_MEMORY, LENGTH_AT, PAYLOAD_AT, PartOf, describe, describe_entry,
 };
-use super::plan::Route;
+use super::plan::{LARGEST_BOUNCED, Route};
 use crate::comm::backlog::BacklogRoom;
 use crate::comm::shared::Shared;
 use crate::copy::streaming::StreamingCopy;
 use crate::copy::{copy, copy_small};
+use crate::job::bounce_buffer::Readers;
 use evenkeel_segment::board::geometry::CELL_BYTES;
 use evenkeel_segment::sync::{Ordering, Words};
 use evenkeel_segment::{Board, Mapped, Seq};
@@ -28,8 +29,10 @@ pub struct DepositPlan {
     payload: usize,
     /// How many bytes of the rank's ring it needs.
     pub ring_bytes: usize,
-    /// Other ranks will read this rank's memory, which must stay unchanged until they have done so.
-    pub offers_memory: bool,
+    /// The payload has no place at the board.
+    is_long: bool,
+    /// Of a long payload: its place in the rank's bounce buffer, as an offset from the board.
+    bounce_at: Option<usize>,
 }
 
 /// The memory that was allocated for a deposit, as offsets in the block.
@@ -75,8 +78,36 @@ impl DepositPlan {
         } else {
             0
         };
-        let offers_memory = direct && payload > 0;
-        DepositPlan { kind, part_of, ranks, at, len, payload, ring_bytes, offers_memory }
+        let is_long = direct && payload > 0;
+        DepositPlan { kind, part_of, ranks, at, len, payload, ring_bytes, is_long, bounce_at: None }
+    }
+
+    /// Other ranks will read this rank's memory, which must stay unchanged until they have done so.
+    pub(super) fn offers_memory(&self) -> bool {
+        self.is_long && self.bounce_at.is_none()
+    }
+
+    /// A long payload goes to this rank's bounce buffer, if it has room and that is faster than if others read
+    /// this rank's memory. Then the rank need not stay. `only` is the rank that reads it, if there is only one.
+    ///
+    /// # Safety
+    /// As for `new`.
+    pub(super) unsafe fn bounce(
+        &mut self,
+        call: &Call,
+        shared: &Shared,
+        (me, seq): (usize, Seq),
+        only: Option<usize>,
+    ) {
+        // SAFETY: the caller's promise.
+        let is_wanted = || self.payload - unsafe { self.own_part(call, me) }.bytes <= LARGEST_BOUNCED;
+        if !self.is_long || shared.has_agent || !is_wanted() {
+            return;
+        }
+        let readers = Readers { board: shared.board.clone(), block: shared.block, seq, only };
+        let at = shared.node.bounce_buffer().reserve(shared.node, self.payload, readers);
+        // The buffer may lie before the board: readers add the difference, wrapping around.
+        self.bounce_at = at.map(|at| at.wrapping_sub(shared.block.offset()));
     }
 
     /// Writes the deposit of instance `seq` of `call` for rank `me`. The caller publishes it.
@@ -103,13 +134,17 @@ impl DepositPlan {
             }
         };
         if matches!(self.kind, Kind::Scatterv | Kind::Alltoallv | Kind::Alltoallw) {
-            // SAFETY: the ring piece has room for the table and, unless others read them directly, for the
-            // data.
-            unsafe { self.write_table(call, memory, room.ring_at) };
+            // SAFETY: the ring piece has room for the table and, unless they have another place, for the data.
+            unsafe { self.write_table(call, memory, me, room.ring_at) };
             return describe_cell(IN_BLOCK, Some(room.ring_at as u64));
         }
-        if self.offers_memory {
-            return describe_cell(IN_MEMORY, Some(call.send as u64));
+        if let Some(at) = self.bounce_at {
+            // SAFETY: the place was reserved for the payload, which the send buffer holds.
+            unsafe { self.write_long(call, me, memory.pointer(at)) };
+            return describe_cell(IN_BLOCK, Some(at as u64));
+        }
+        if self.is_long {
+            return describe_cell(IN_MEMORY, Some(call.send.wrapping_add(self.at) as u64));
         }
         let target = match self.kind {
             Kind::Bcast if self.payload > CELL_BYTES => Some(room.common_at),
@@ -119,7 +154,7 @@ impl DepositPlan {
         // SAFETY: the send buffer holds what is deposited, and the target was sized for it.
         unsafe {
             if matches!(self.kind, Kind::Scatter | Kind::Alltoall) {
-                self.write_blocks(call, pointer);
+                self.write_blocks(call, None, pointer);
             } else if shared.waiting.shares_cores() {
                 // Most readers will run on this core later, so its cache should keep the data.
                 copy(call.send.wrapping_add(self.at), pointer, self.payload);
@@ -161,40 +196,79 @@ impl DepositPlan {
         unsafe { copy(call.send.wrapping_add(self.at), memory.pointer(target), self.payload) };
     }
 
-    /// Writes the slices of all ranks' blocks, one after the other.
+    /// Writes the slices of all ranks' blocks, one after the other, but for that of rank `left_out`.
     ///
     /// # Safety
     /// The send buffer holds `ranks` blocks of `call.bytes`; the target has room for `ranks × len` bytes.
-    unsafe fn write_blocks(&self, call: &Call, target: *mut u8) {
-        for rank in 0..self.ranks {
+    unsafe fn write_blocks(&self, call: &Call, left_out: Option<usize>, target: *mut u8) {
+        for rank in (0..self.ranks).filter(|&rank| Some(rank) != left_out) {
             let from = call.send.wrapping_add(rank * call.bytes + self.at);
             // SAFETY: the caller's promise.
             unsafe { copy(from, target.wrapping_add(rank * self.len), self.len) };
         }
     }
 
-    /// Writes one entry per rank, followed by the data unless other ranks read them directly.
+    /// Which part of a long payload this rank takes from its own memory, so that it needs no other place.
+    ///
+    /// # Safety
+    /// As for `new`.
+    unsafe fn own_part(&self, call: &Call, me: usize) -> Span {
+        // SAFETY: the caller's promise.
+        unsafe {
+            match self.kind {
+                Kind::ReduceScatter | Kind::ReduceScatterBlock => call.reduced_part(me),
+                Kind::Scatter | Kind::Alltoall => Span { offset: (me * self.len) as isize, bytes: self.len },
+                Kind::Scatterv | Kind::Alltoallv | Kind::Alltoallw => call.send_span(me),
+                _ => Span { offset: self.payload as isize, bytes: 0 },
+            }
+        }
+    }
+
+    /// Writes a long payload that is no table, but for this rank's own part.
+    ///
+    /// # Safety
+    /// As for `write`; the target has room for the payload.
+    unsafe fn write_long(&self, call: &Call, me: usize, target: *mut u8) {
+        if matches!(self.kind, Kind::Scatter | Kind::Alltoall) {
+            // SAFETY: the caller's promise.
+            return unsafe { self.write_blocks(call, Some(me), target) };
+        }
+        // SAFETY: as above.
+        let own = unsafe { self.own_part(call, me) };
+        let (before, after) = (own.offset as usize, own.offset as usize + own.bytes);
+        let from = call.send.wrapping_add(self.at);
+        // SAFETY: as above.
+        unsafe {
+            copy(from, target, before);
+            copy(from.wrapping_add(after), target.wrapping_add(after), self.payload - after);
+        }
+    }
+
+    /// Writes one entry per rank, and the data unless other ranks read this rank's memory: behind the entries or
+    /// into the bounce buffer.
     ///
     /// # Safety
     /// As for `write`.
-    unsafe fn write_table(&self, call: &Call, memory: &Mapped, ring_at: usize) {
-        let mut data_at = ring_at + self.ranks * ENTRY_BYTES;
+    unsafe fn write_table(&self, call: &Call, memory: &Mapped, me: usize, ring_at: usize) {
+        let mut data_at = self.bounce_at.unwrap_or(ring_at + self.ranks * ENTRY_BYTES);
         for rank in 0..self.ranks {
             // SAFETY: the call has one span per rank.
             let span = unsafe { call.send_span(rank) };
             let from = call.send.wrapping_offset(span.offset);
-            let (kind, place) = if self.offers_memory {
+            let (kind, place) = if self.offers_memory() {
                 (IN_MEMORY, from as u64)
             } else {
-                // SAFETY: the ring piece was sized by the same spans.
-                unsafe { copy(from, memory.pointer(data_at), span.bytes) };
+                // A rank takes its own data from its own memory.
+                let bytes = if rank == me && self.bounce_at.is_some() { 0 } else { span.bytes };
+                // SAFETY: the place was sized by the same spans.
+                unsafe { copy(from, memory.pointer(data_at), bytes) };
                 (IN_BLOCK, data_at as u64)
             };
             memory
                 .word(ring_at + rank * ENTRY_BYTES)
                 .store(describe_entry(kind, span.bytes), Ordering::Relaxed);
             memory.word(ring_at + rank * ENTRY_BYTES + 8).store(place, Ordering::Relaxed);
-            data_at += if self.offers_memory { 0 } else { span.bytes };
+            data_at = data_at.wrapping_add(span.bytes);
         }
     }
 }

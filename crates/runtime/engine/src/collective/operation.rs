@@ -60,8 +60,8 @@ pub struct NodeOperation {
     remote_fold: Option<Box<RemoteFold>>,
     /// Of a direct instance: this rank has what it needs, and stays only until its readers have finished.
     is_taken: bool,
-    /// Other ranks may still read this rank's memory.
-    offers_memory: bool,
+    /// From this instance on other ranks may read this rank's memory.
+    offers_from: u64,
     /// The latest rank whose deposit this one missed, if it needs those of all ranks below it.
     missing: Cell<Option<usize>>,
 }
@@ -108,8 +108,9 @@ impl NodeOperation {
         step: StepOf,
     ) -> NodeOperation {
         let kind = call.kind();
-        let scatters = matches!(kind, Kind::ReduceScatter | Kind::ReduceScatterBlock);
-        let remote_fold = (scatters && plan.route == Route::Direct)
+        let participation = kind.participation(part.ranks, call.root as usize, part.me);
+        let combines = call.combine.is_some() && participation.needs != Sources::Empty;
+        let remote_fold = (combines && plan.route == Route::Direct)
             // SAFETY: the front end provides valid buffers and the spans that the kind needs.
             .then(|| Box::new(unsafe { RemoteFold::new(&mut call, part) }));
         // SAFETY: the front end provides the spans that the kind needs.
@@ -120,7 +121,7 @@ impl NodeOperation {
             step,
             nonblocking,
             plan,
-            participation: kind.participation(part.ranks, call.root as usize, part.me),
+            participation,
             total: if kind == Kind::ReduceScatterBlock { bytes * part.ranks } else { bytes },
             first: state.reserve(plan.instances),
             entered: 0,
@@ -129,7 +130,7 @@ impl NodeOperation {
             reads: ReadProgress::default(),
             remote_fold,
             is_taken: false,
-            offers_memory: false,
+            offers_from: u64::MAX,
             missing: Cell::new(None),
         }
     }
@@ -198,6 +199,11 @@ impl NodeOperation {
         }
     }
 
+    /// Returns whether other ranks may read this rank's memory in instance number `index` of the call.
+    fn offers_memory(&self, index: u64) -> bool {
+        index >= self.offers_from
+    }
+
     /// How many bytes an instance needs in the common area; the same on all ranks.
     fn common_bytes(&self, ranks: usize, len: usize) -> usize {
         match self.kind {
@@ -214,7 +220,7 @@ impl NodeOperation {
         let board = &shared.board;
         let Instance { seq, at, len, is_last, .. } = self.instance(self.entered);
         let common = self.common_bytes(part.ranks, len);
-        let deposit = self.participation.contributes.then(|| {
+        let mut deposit = self.participation.contributes.then(|| {
             // SAFETY: the front end provides the spans that the kind needs.
             unsafe {
                 let ring = board.geometry.ring_bytes;
@@ -228,20 +234,29 @@ impl NodeOperation {
         }
         let common_at = if common > 0 { state.allocate_common(&board.geometry, seq, common) } else { 0 };
         state.note_last(seq, false);
-        if let Some(deposit) = deposit {
+        if let Some(deposit) = &mut deposit {
+            let only = self.has_one_reader().then_some(self.call.root as usize);
+            // SAFETY: the front end provides valid buffers and the spans that the kind needs.
+            unsafe { deposit.bounce(&self.call, shared, (part.me, seq), only) };
+            if let Some(fold) = self.remote_fold.as_mut().filter(|_| deposit.offers_memory()) {
+                // SAFETY: as above.
+                unsafe { fold.prepare_for_readers(&mut self.call, part) };
+            }
             let ring_at = if ring > 0 { state.allocate_ring(&board.geometry, part.me, seq, ring) } else { 0 };
             let room = DepositRoom { ring_at, common_at };
             // SAFETY: entering gave this rank its cell, and the allocators gave it its pieces of the ring
             // and of the common area. No rank reads them before they are published. The call's buffers are
             // valid by the front end's promise.
             unsafe { deposit.write(&self.call, shared, part.me, seq, room, &mut state.copies) };
-            self.offers_memory |= deposit.offers_memory;
+            if deposit.offers_memory() {
+                self.offers_from = self.offers_from.min(self.entered);
+            }
         }
         let sampled =
             self.sample_arrival(part, state, seq, &board.memory, board.geometry.cell(part.me, seq.0));
         state.note_entered();
         self.arrive(part, state, seq, len, sampled);
-        if self.participation.needs == Sources::Empty && !self.offers_memory {
+        if self.participation.needs == Sources::Empty && !self.offers_memory(self.entered) {
             // This rank will read nothing here. It leaves at once, because others may be waiting for the
             // window.
             self.instance(self.entered).take_own(part.me);
@@ -263,7 +278,7 @@ impl NodeOperation {
         let shared = &part.shared;
         let may_go_on = self.has_one_reader()
             && self.participation.needs == Sources::Empty
-            && !(deposit.offers_memory || self.nonblocking || shared.has_agent)
+            && !(deposit.offers_memory() || self.nonblocking || shared.has_agent)
             && state.backlog.is_time_to_go_on(shared);
         if !may_go_on {
             return false;
@@ -421,12 +436,13 @@ impl NodeOperation {
     /// Finishes the oldest instance that was entered, if the deposits that it needs are there.
     #[inline]
     fn finish(&mut self, part: &NodePart, state: &mut PartState) -> bool {
-        if self.participation.needs == Sources::Empty && !self.offers_memory {
+        let offers_memory = self.offers_memory(self.finished);
+        if self.participation.needs == Sources::Empty && !offers_memory {
             return true; // this rank left the instance when it entered it
         }
         let board = &part.shared.board;
         let seq = self.instance(self.finished).seq;
-        if self.offers_memory {
+        if offers_memory {
             remote_read::give(part, seq);
         }
         if !self.is_taken {
@@ -441,7 +457,7 @@ impl NodeOperation {
                 board.notify(); // a rank may be waiting until its readers have left
             }
         }
-        if self.offers_memory && !self.have_readers_left(part, seq) {
+        if offers_memory && !self.have_readers_left(part, seq) {
             return false;
         }
         self.is_taken = false;

@@ -10,7 +10,7 @@ use evenkeel_spanning::CollectiveKind as Kind;
 /// How a deposit that is too large for the segment travels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LargeDeposits {
-    /// Its readers read it from the depositor's memory.
+    /// Its readers may read it from the depositor's memory.
     Read,
     /// It goes through the segment in slices, if all ranks know its length.
     Cut,
@@ -32,10 +32,11 @@ pub struct PlanFacts {
 pub enum Route {
     /// Through the segment: depositors may leave at once.
     Segment,
-    /// Readers read the depositor's memory; the depositor stays until they have.
+    /// Past the board: through the depositor's bounce buffer if that has room, and then depositors may leave at
+    /// once. Otherwise readers read the depositor's memory, and the depositor stays until they have.
     Direct,
-    /// A reduction in two steps: each rank combines a part of the vector, which it reads from the memory of
-    /// the others, and then the parts go to those that get the result.
+    /// A reduction in two steps: each rank combines a part of the vectors, and then the parts go to those that get
+    /// the result.
     Parts,
 }
 
@@ -51,21 +52,17 @@ pub struct CallPlan {
     pub slice: usize,
 }
 
-/// A larger broadcast is read directly if that is allowed. All ranks then read the root's memory at once.
-const DIRECT_BCAST: usize = 512 * 1024;
-/// Whether a reduction of a long vector is carried out in parts. Through the segment a rank needs another one
-/// for each slice, which takes long where they share cores. If each has one, the slices are still in caches.
-/// Measured: docs/src/decisions/long-reductions.md.
-fn goes_in_parts(kind: Kind, vector: usize, g: &Geometry, facts: PlanFacts) -> bool {
-    let from = match kind {
-        _ if g.ranks > facts.cores => 64 * 1024,
-        Kind::Allreduce => 512 * 1024,
-        _ => 2 * 1024 * 1024,
-    };
-    // The parts of a reduce are gathered with a length of each.
-    vector >= from && (kind == Kind::Allreduce || g.ranks <= LARGEST_TABLE)
-}
-
+/// No more than this of a deposit goes through its rank's bounce buffer. Of a longer one two copies through the
+/// caches take longer than one by the kernel.
+/// This and what follows has been measured: docs/src/decisions/long-collectives.md.
+pub const LARGEST_BOUNCED: usize = 512 * 1024;
+/// Slice of a longer deposit: what the depositor writes is still in its cache when the reader takes it.
+const BOUNCED_SLICE: usize = 64 * 1024;
+/// A root combines the vectors of all ranks if they have no more bytes together. Of longer ones each rank combines
+/// a part.
+const COMBINED_BY_ROOT: usize = 4 * 1024 * 1024;
+/// A larger broadcast does not go through the common area if there is another way.
+const LARGEST_COMMON_BCAST: usize = 512 * 1024;
 /// Slice of a broadcast if every rank has a core: while the root writes one slice, the others read the one
 /// before.
 const STREAM_SLICE: usize = 16 * 1024;
@@ -95,25 +92,22 @@ pub fn plan(
         | Kind::Scan
         | Kind::Exscan => {
             let vector = if kind == Kind::ReduceScatterBlock { bytes * g.ranks } else { bytes };
-            let is_long = reads && vector > g.ring_bytes;
-            match kind {
-                Kind::ReduceScatter | Kind::ReduceScatterBlock if is_long => CallPlan::direct(vector),
-                Kind::Reduce | Kind::Allreduce if is_long && goes_in_parts(kind, vector, g, facts) => {
-                    CallPlan::in_parts(vector)
-                }
-                _ => plan_reduction(vector, elem_bytes, g.ring_bytes)?,
+            if reads && vector > g.ring_bytes {
+                plan_long_reduction(kind, vector, elem_bytes, nonblocking, g)?
+            } else {
+                plan_reduction(vector, elem_bytes, g.ring_bytes)?
             }
         }
         Kind::Gather | Kind::Allgather | Kind::Allgatherv => {
             if bytes <= g.ring_bytes {
                 CallPlan::whole(bytes)
             } else if reads {
-                CallPlan::direct(bytes)
+                CallPlan::past_board(bytes, 1, !nonblocking)
             } else {
                 CallPlan::cut(bytes, g.ring_bytes / 2)
             }
         }
-        Kind::Scatter | Kind::Alltoall => plan_blocks_for_all(bytes, g, reads)?,
+        Kind::Scatter | Kind::Alltoall => plan_blocks_for_all(bytes, nonblocking, g, facts)?,
         // A rank that knows only its own share cannot know whether all shares fit. A rank whose share is
         // too large offers it for direct reading.
         Kind::Gatherv | Kind::Scatterv | Kind::Alltoallv | Kind::Alltoallw => {
@@ -137,14 +131,31 @@ impl CallPlan {
         CallPlan { route: Route::Segment, instances: 1, slice: bytes }
     }
 
-    /// One instance, read directly.
+    /// One instance, past the board.
     fn direct(bytes: usize) -> CallPlan {
         CallPlan { route: Route::Direct, instances: 1, slice: bytes }
     }
 
-    /// Two calls of one instance each.
-    fn in_parts(bytes: usize) -> CallPlan {
-        CallPlan { route: Route::Parts, instances: 2, slice: bytes }
+    /// Past the board, and in slices if the deposit does not fit into a bounce buffer and `may_be_cut`. A deposit
+    /// is `times` as long as the dimension that is cut.
+    fn past_board(bytes: usize, times: usize, may_be_cut: bool) -> CallPlan {
+        if may_be_cut && bytes.saturating_mul(times) > LARGEST_BOUNCED {
+            CallPlan::direct_cut(bytes, (BOUNCED_SLICE / times).max(64))
+        } else {
+            CallPlan::direct(bytes)
+        }
+    }
+
+    /// Past the board, in slices.
+    fn direct_cut(bytes: usize, slice: usize) -> CallPlan {
+        CallPlan { route: Route::Direct, instances: bytes.div_ceil(slice) as u64, slice }
+    }
+
+    /// Two calls of one instance each for each chunk. Of a chunk a rank deposits all but its own part.
+    fn in_parts(bytes: usize, elem_bytes: usize, ranks: usize) -> CallPlan {
+        let elem = elem_bytes.max(1);
+        let chunk = (LARGEST_BOUNCED / (ranks - 1) * ranks / elem).max(1) * elem;
+        CallPlan { route: Route::Parts, instances: 2 * bytes.div_ceil(chunk) as u64, slice: chunk }
     }
 
     /// As many instances as slices are needed, through the segment.
@@ -156,8 +167,8 @@ impl CallPlan {
 fn plan_broadcast(bytes: usize, nonblocking: bool, g: &Geometry, facts: PlanFacts) -> CallPlan {
     if bytes <= CELL_BYTES {
         CallPlan::whole(bytes)
-    } else if bytes > DIRECT_BCAST && facts.large == LargeDeposits::Read {
-        CallPlan::direct(bytes)
+    } else if bytes > LARGEST_COMMON_BCAST && facts.large == LargeDeposits::Read {
+        CallPlan::past_board(bytes, 1, !nonblocking)
     } else if g.ranks <= facts.cores && bytes > STREAM_SLICE && !nonblocking {
         CallPlan::cut(bytes, STREAM_SLICE)
     } else if bytes <= g.common_bytes {
@@ -176,13 +187,43 @@ fn plan_reduction(vector: usize, elem_bytes: usize, ring: usize) -> Option<CallP
     (slice > 0).then(|| CallPlan::cut(vector, slice))
 }
 
+/// A reduction of more than a ring holds, where ranks may read each other's memory.
+fn plan_long_reduction(
+    kind: Kind,
+    vector: usize,
+    elem_bytes: usize,
+    nonblocking: bool,
+    g: &Geometry,
+) -> Option<CallPlan> {
+    let elem = elem_bytes.max(1);
+    match kind {
+        Kind::ReduceScatter | Kind::ReduceScatterBlock => Some(CallPlan::direct(vector)),
+        // The others need not wait for the root, however long it takes.
+        Kind::Reduce if nonblocking && vector <= LARGEST_BOUNCED => Some(CallPlan::direct(vector)),
+        // The parts of a reduce are gathered with a length of each.
+        Kind::Reduce if vector * g.ranks <= COMBINED_BY_ROOT || g.ranks > LARGEST_TABLE => {
+            Some(CallPlan::direct_cut(vector, (BOUNCED_SLICE / elem).max(1) * elem))
+        }
+        // Of two ranks each combines for itself: no second step has to wait until it calls MPI again.
+        Kind::Allreduce if nonblocking && g.ranks == 2 && vector <= LARGEST_BOUNCED => {
+            Some(CallPlan::direct(vector))
+        }
+        Kind::Reduce | Kind::Allreduce if g.ranks > 1 => {
+            Some(CallPlan::in_parts(vector, elem_bytes, g.ranks))
+        }
+        _ => plan_reduction(vector, elem_bytes, g.ring_bytes),
+    }
+}
+
 /// A call in which a rank contributes one block of `bytes` for each rank.
-fn plan_blocks_for_all(bytes: usize, g: &Geometry, reads: bool) -> Option<CallPlan> {
+fn plan_blocks_for_all(bytes: usize, nonblocking: bool, g: &Geometry, facts: PlanFacts) -> Option<CallPlan> {
     if bytes.checked_mul(g.ranks)? <= g.ring_bytes {
         return Some(CallPlan::whole(bytes));
     }
-    if reads {
-        return Some(CallPlan::direct(bytes));
+    if facts.large == LargeDeposits::Read {
+        // Each reader takes little of a slice. Where ranks share cores that costs more than the kernel's copy.
+        let may_be_cut = !nonblocking && g.ranks <= facts.cores;
+        return Some(CallPlan::past_board(bytes, g.ranks.saturating_sub(1).max(1), may_be_cut));
     }
     let slice = (g.ring_bytes / 2 / g.ranks) & !15;
     (slice > 0).then(|| CallPlan::cut(bytes, slice))

@@ -1,8 +1,10 @@
-//! Combining vectors that are too long for the segment: each rank combines one part, and reads that part of
-//! the other vectors from their owners' memory, a block at a time.
+//! Combining vectors that are too long for their ranks' rings: each rank combines one part. It takes that part of
+//! the other vectors from where they are in the segment, or reads it from their owners' memory, a block at a
+//! time.
 
-use super::call::{Call, Span};
+use super::call::{Call, CollectiveKind, Span};
 use super::completion::Instance;
+use super::piece::Piece;
 use super::remote_read::{ReadProgress, Reads};
 use crate::comm::part::NodePart;
 use crate::reduction::fold::fold;
@@ -19,41 +21,67 @@ const LARGEST_BLOCK: usize = 32 * 1024;
 /// The alignment of a block, which is enough for every type and for the widest instructions.
 const ALIGNMENT: usize = 64;
 
-/// How far a rank is with combining its part of the vector.
+/// How far a rank is with combining the part of the vectors that it gets.
 pub struct RemoteFold {
-    /// How many bytes of the part are combined.
+    /// How many bytes of it are combined in the present instance.
     done: usize,
     /// Of the block that is being read: what has come.
     reads: ReadProgress,
     /// A block of each vector but this rank's own.
     blocks: Vec<u8>,
-    /// This rank's vector, if the result would be written over it before the others have read it.
-    _own: Vec<u8>,
+    /// This rank's vector, if the result would be written over it too early.
+    own: Vec<u8>,
 }
 
 impl RemoteFold {
-    /// For a reduce_scatter. If its result goes where others read this rank's vector, `call` gets a copy of
-    /// the vector.
+    /// For a rank that gets a result. If that would be written over what this rank has yet to combine, `call`
+    /// gets a copy of the rank's vector.
     ///
     /// # Safety
     /// The call's buffers and spans must be valid as its kind says.
     pub(crate) unsafe fn new(call: &mut Call, part: &NodePart) -> RemoteFold {
+        let mut made =
+            RemoteFold { done: 0, reads: ReadProgress::default(), blocks: Vec::new(), own: Vec::new() };
         // SAFETY: the caller's promise.
-        let Span { offset, bytes } = unsafe { call.reduced_part(part.me) };
-        let place = call.send.wrapping_offset(offset);
-        // SAFETY: as above.
-        let vector = (0..part.ranks).map(|rank| unsafe { call.reduced_part(rank) }.bytes).sum::<usize>();
-        let (recv, send) = (call.recv as usize, call.send as usize);
-        let overlaps = bytes > 0 && recv < send + vector && send < recv + bytes;
-        let mut own = Vec::new();
-        // Others do not read this rank's own part, so the result may be written there.
-        if overlaps && recv != place as usize {
-            own = reserved(part, vector);
-            // SAFETY: the send buffer holds the vector, by the caller's promise.
-            own.extend_from_slice(unsafe { std::slice::from_raw_parts(call.send, vector) });
-            call.send = own.as_ptr();
+        let place = call.send.wrapping_offset(unsafe { call.reduced_part(part.me) }.offset);
+        if !ptr::eq(place, call.recv) {
+            // SAFETY: the caller's promise.
+            unsafe { made.copy_overlapping(call, part) };
         }
-        RemoteFold { done: 0, reads: ReadProgress::default(), blocks: Vec::new(), _own: own }
+        made
+    }
+
+    /// To be called before other ranks learn that they shall read this rank's memory: if the result goes where
+    /// they read, `call` gets a copy of the rank's vector.
+    ///
+    /// # Safety
+    /// As for `new`.
+    pub(crate) unsafe fn prepare_for_readers(&mut self, call: &mut Call, part: &NodePart) {
+        // Others do not read a rank's own part of what is scattered, so its result may be written there.
+        if self.own.is_empty() && call.kind() == CollectiveKind::Allreduce {
+            // SAFETY: the caller's promise.
+            unsafe { self.copy_overlapping(call, part) };
+        }
+    }
+
+    /// Gives `call` a copy of this rank's vector, if the result overlaps it.
+    ///
+    /// # Safety
+    /// As for `new`.
+    unsafe fn copy_overlapping(&mut self, call: &mut Call, part: &NodePart) {
+        // SAFETY: the caller's promise.
+        let part_of = |rank: usize| unsafe { call.reduced_part(rank) }.bytes;
+        let vector = match call.kind() {
+            CollectiveKind::Reduce | CollectiveKind::Allreduce => call.bytes,
+            _ => (0..part.ranks).map(part_of).sum(),
+        };
+        let (recv, send) = (call.recv as usize, call.send as usize);
+        if recv < send + vector && send < recv + part_of(part.me) {
+            self.own = reserved(part, vector);
+            // SAFETY: the send buffer holds the vector, by the caller's promise.
+            self.own.extend_from_slice(unsafe { std::slice::from_raw_parts(call.send, vector) });
+            call.send = self.own.as_ptr();
+        }
     }
 
     /// Reads and combines what is left of this rank's part. Returns false if data have been asked for that
@@ -65,12 +93,18 @@ impl RemoteFold {
     pub(crate) unsafe fn advance(&mut self, instance: &Instance<'_>, part: &NodePart) -> bool {
         let call = instance.call;
         let elem = call.elem_bytes.max(1);
-        // SAFETY: the caller's promise.
-        let Span { offset, bytes } = unsafe { call.reduced_part(part.me) };
+        let Span { offset, bytes } = match call.kind() {
+            CollectiveKind::Reduce | CollectiveKind::Allreduce => Span { offset: 0, bytes: instance.len },
+            // SAFETY: the caller's promise.
+            _ => unsafe { call.reduced_part(part.me) },
+        };
         let blocks = part.ranks - 1;
         let block = (BLOCKS_BYTES / blocks.max(1)).min(LARGEST_BLOCK).max(elem).min(bytes) / elem * elem;
         let stride = block.next_multiple_of(ALIGNMENT);
-        if self.blocks.capacity() == 0 && bytes > 0 {
+        let piece_of = |rank: usize| (rank != part.me).then(|| instance.piece(part, rank));
+        let pieces: Vec<Option<Piece>> = (0..part.ranks).map(piece_of).collect();
+        let is_read = |rank: usize| pieces[rank].is_some_and(|piece| piece.address().is_some());
+        if self.blocks.capacity() == 0 && bytes > 0 && (0..part.ranks).any(is_read) {
             self.blocks = reserved(part, stride * blocks + ALIGNMENT);
         }
         let start = self.blocks.as_mut_ptr();
@@ -78,13 +112,15 @@ impl RemoteFold {
         while self.done < bytes {
             let n = block.min(bytes - self.done);
             let at = offset as usize + self.done;
-            let own = call.send.wrapping_add(at);
-            let out = call.recv.wrapping_add(self.done);
-            // Combining begins with the last rank's vector. It is read to where the result goes, which saves
-            // a copy, unless this rank's own one is there.
+            let own = call.send.wrapping_add(instance.at + at);
+            let out = call.recv.wrapping_add(instance.at + self.done);
+            // Combining begins with the last rank's vector. If it is read, then to where the result goes, which
+            // saves a copy, unless this rank's own one is there.
             let (innermost, _) = fold_order(part.ranks);
             let block_of = |rank: usize| {
-                if rank == innermost && !ptr::eq(own, out) {
+                if let Some(piece) = pieces[rank].filter(|piece| piece.address().is_none()) {
+                    piece.pointer.wrapping_add(at)
+                } else if rank == innermost && !ptr::eq(own, out) {
                     out
                 } else {
                     blocks.wrapping_add((rank - usize::from(rank > part.me)) * stride)
@@ -92,7 +128,7 @@ impl RemoteFold {
             };
             let mut reads = Reads::new(part, instance.seq, &mut self.reads);
             for rank in others(part.ranks, part.me) {
-                let piece = instance.piece(part, rank);
+                let Some(piece) = pieces[rank].filter(|piece| piece.address().is_some()) else { continue };
                 // SAFETY: the caller's promise; the block has room.
                 if !unsafe { reads.fetch(&piece, rank, at, block_of(rank), n) } {
                     return false;
@@ -105,6 +141,7 @@ impl RemoteFold {
             self.done += n;
             self.reads = ReadProgress::default();
         }
+        self.done = 0; // for the next instance
         true
     }
 }

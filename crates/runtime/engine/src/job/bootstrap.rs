@@ -283,6 +283,7 @@ impl Bootstrap {
             reports_faults: AtomicBool::new(false),
             death_seen_ns: AtomicU64::new(0),
             idle_relays: Mutex::default(),
+            bounce_buffer: Mutex::default(),
             end_hook: OnceLock::new(),
         }
     }

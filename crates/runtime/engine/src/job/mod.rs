@@ -13,6 +13,7 @@ pub mod agent_process;
 pub mod agent_start;
 pub mod agreement;
 pub mod bootstrap;
+pub(crate) mod bounce_buffer;
 pub mod cores;
 pub mod direct_link;
 mod inherited;

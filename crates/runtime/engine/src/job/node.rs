@@ -1,6 +1,7 @@
 //! The processes of this node, the segment that they share, and the facts that all of them know.
 
 use super::agent_link::AgentLink;
+use super::bounce_buffer::BounceBuffer;
 use super::cores::Share;
 use super::neighbour::Neighbour;
 use crate::clock::{Clock, Ticks};
@@ -82,6 +83,8 @@ pub struct Node {
     pub(super) death_seen_ns: AtomicU64,
     /// Relays that this process has made and does not use.
     pub(super) idle_relays: Mutex<Vec<Relay<Mapped>>>,
+    /// Where this process leaves long deposits.
+    pub(super) bounce_buffer: Mutex<BounceBuffer>,
     /// What the first rank here that ends because of a death calls then.
     pub(super) end_hook: OnceLock<extern "C" fn()>,
 }
@@ -125,6 +128,7 @@ impl Node {
             reports_faults: AtomicBool::new(false),
             death_seen_ns: AtomicU64::new(0),
             idle_relays: Mutex::default(),
+            bounce_buffer: Mutex::default(),
             end_hook: OnceLock::new(),
         }
     }
@@ -155,6 +159,11 @@ impl Node {
     /// The relays that this process has made and does not use.
     pub(crate) fn idle_relays(&self) -> MutexGuard<'_, Vec<Relay<Mapped>>> {
         self.idle_relays.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Where this process leaves long deposits.
+    pub(crate) fn bounce_buffer(&self) -> MutexGuard<'_, BounceBuffer> {
+        self.bounce_buffer.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What the processes of this node have published about themselves.

@@ -30,6 +30,7 @@ impl Seq {
 }
 
 /// One communicator's block, as one member sees it.
+#[derive(Clone)]
 pub struct Board<M> {
     /// The words of the block.
     pub memory: M,
