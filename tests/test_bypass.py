@@ -54,7 +54,7 @@ OTHERS = [
     ("scatter", 4, 2, [0, 1, 3], 4 * RING),
     ("scatterv", 4, 2, [0, 1, 3], 4 * RING),
     ("gather", 4, 3, [1, 2], 64 * RING),  # in slices
-    ("reduce", 4, 3, [1, 2], 32 * RING),
+    ("reduce", 4, 3, [1, 2], 16 * RING),
 ]
 
 each_tree = pytest.mark.parametrize(

@@ -21,6 +21,20 @@ def test_random_operations_are_right(mpi, ranks, seed):
     assert_passed(mpi.run(mpi.build("random.c"), ranks, *args))
 
 
+@pytest.mark.in_turn
+@pytest.mark.parametrize("ranks, seed", [(2, 31), (3, 32), (5, 33)])
+def test_long_operations_are_right(mpi, ranks, seed):
+    """Blocks of up to 2 MB: through bounce buffers, which many of them fill, and from the others' memory."""
+    args = [f"seed={seed}", "steps=500", "largest=40000", f"careful={int(mpi.family == 'openmpi')}"]
+    assert_passed(mpi.run(mpi.build("random.c"), ranks, *args))
+
+
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_there_may_be_more_long_operations_than_bounce_buffers_hold(openmpi4, ranks):
+    """In place: a rank whose memory others read must not write its result there yet."""
+    assert_passed(openmpi4.run(openmpi4.build("many_long_collectives.c"), ranks))
+
+
 @pytest.mark.parametrize("seed", range(10, 16))
 def test_a_communicator_may_be_freed_during_an_operation(openmpi4, seed):
     """evenkeel carries out all small operations."""

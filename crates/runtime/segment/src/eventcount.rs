@@ -55,15 +55,21 @@ pub trait Futex {
 /// called after publishing what they may sleep for.
 #[inline(always)]
 pub fn notify<M: Words + Futex>(memory: &M, fencing: Fencing) {
+    if have_missed(memory, fencing) {
+        wake_sleepers(memory);
+    }
+}
+
+/// Whether a thread sleeps or is about to, which may not see what this one has just published.
+#[inline(always)]
+pub(crate) fn have_missed<M: Words>(memory: &M, fencing: Fencing) -> bool {
     match fencing {
         // Pairs with the fence in `sleep_unless`.
         Fencing::Both => fence(Ordering::SeqCst),
         // Only the compiler must keep the order; the sleeper's membarrier does the rest.
         Fencing::Sleeper => std::sync::atomic::compiler_fence(std::sync::atomic::Ordering::SeqCst),
     }
-    if has_sleepers(memory) {
-        wake_sleepers(memory);
-    }
+    has_sleepers(memory)
 }
 
 /// Whether a thread sleeps or is about to; to be asked after a full fence.
@@ -95,7 +101,7 @@ pub fn sleep_unless<M: Words + Futex>(
     timeout_ns: u64,
     happened: impl FnMut() -> bool,
 ) {
-    sleep_with(memory, fencing, happened, |seen| memory.wait(seen, timeout_ns));
+    sleep_with(memory, SLEEPERS_AT, 1, fencing, happened, |seen| memory.wait(seen, timeout_ns));
 }
 
 /// The same until [`wake_some_sleepers`] is called with one of these bits.
@@ -106,17 +112,32 @@ pub(crate) fn sleep_as<M: Words + Futex>(
     timeout_ns: u64,
     happened: impl FnMut() -> bool,
 ) {
-    sleep_with(memory, fencing, happened, |seen| memory.wait_as(bits, seen, timeout_ns));
+    sleep_with(memory, SLEEPERS_AT, 1, fencing, happened, |seen| memory.wait_as(bits, seen, timeout_ns));
+}
+
+/// The same for a thread that counts itself at another place, so that only those who look there wake it. It
+/// counts as `weight` sleepers.
+pub(crate) fn sleep_counted<M: Words + Futex>(
+    memory: &M,
+    (count_at, weight): (usize, u64),
+    bits: u32,
+    timeout_ns: u64,
+    happened: impl FnMut() -> bool,
+) {
+    let wait = |seen| memory.wait_as(bits, seen, timeout_ns);
+    sleep_with(memory, count_at, weight, Fencing::Both, happened, wait);
 }
 
 fn sleep_with<M: Words + Futex>(
     memory: &M,
+    count_at: usize,
+    weight: u64,
     fencing: Fencing,
     mut happened: impl FnMut() -> bool,
     wait: impl FnOnce(u64),
 ) {
-    let sleepers = memory.word(SLEEPERS_AT);
-    sleepers.fetch_add(1, Ordering::SeqCst);
+    let sleepers = memory.word(count_at);
+    sleepers.fetch_add(weight, Ordering::SeqCst);
     match fencing {
         Fencing::Both => fence(Ordering::SeqCst), // pairs with the fence in `notify`
         Fencing::Sleeper => memory.membarrier(),
@@ -127,5 +148,5 @@ fn sleep_with<M: Words + Futex>(
     if !happened() {
         wait(seen);
     }
-    sleepers.fetch_sub(1, Ordering::SeqCst);
+    sleepers.fetch_sub(weight, Ordering::SeqCst);
 }

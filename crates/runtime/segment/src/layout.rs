@@ -20,7 +20,7 @@
 //! therefore come with a new [`LAYOUT`] number.
 
 /// The number of this layout, and of what else the processes of a node take for granted of each other.
-pub const LAYOUT: &str = concat!(env!("CARGO_PKG_VERSION"), " layout 16");
+pub const LAYOUT: &str = concat!(env!("CARGO_PKG_VERSION"), " layout 17");
 
 /// Bytes of a cache line; words that two ranks write lie on different ones.
 pub const LINE: usize = 64;

@@ -35,7 +35,7 @@ pub(crate) fn run(process: &Process, part: &NodePart, call: &Call, plan: CallPla
     let carried = if plan.route == Route::Parts {
         in_parts::carry_in_parts(process, part, call, plan)?
     } else {
-        carry(process, part, call, plan, &Step { called: call, is_last: true })?
+        carry(process, part, call, plan, &Step { called: call, is_last: true, needs_all: false })?
     };
     if node.recording {
         part.with(|state| {

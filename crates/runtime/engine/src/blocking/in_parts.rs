@@ -72,9 +72,10 @@ fn carry_chunk(
         elem_bytes: 0,
         ..combining
     };
-    let first =
-        carry(process, part, &combining, plan_of(part, &combining), &Step { called, is_last: false })?;
-    let last = carry(process, part, &gathering, plan_of(part, &gathering), &Step { called, is_last })?;
+    let step = Step { called, is_last: false, needs_all: true };
+    let first = carry(process, part, &combining, plan_of(part, &combining), &step)?;
+    let step = Step { is_last, needs_all: false, ..step };
+    let last = carry(process, part, &gathering, plan_of(part, &gathering), &step)?;
     Ok(Carried {
         waited_ns: first.waited_ns + last.waited_ns,
         awaited: first.awaited.or(last.awaited),

@@ -12,6 +12,8 @@ pub(super) struct Step<'a> {
     pub called: &'a Call,
     /// No other step follows.
     pub is_last: bool,
+    /// In this step every rank needs all others, though the collective may have a root.
+    pub needs_all: bool,
 }
 
 /// What has come of a call.
@@ -41,7 +43,7 @@ pub(super) fn carry(
     let mut waited_ns = 0;
     if let Some(expected_ns) = expected_ns {
         let awaited = Awaited::uncounted(step.called, operation.first());
-        let awaited = if step.is_last { awaited } else { awaited.by_all() };
+        let awaited = if step.needs_all { awaited.by_all() } else { awaited };
         let mut is_done = || part.with(|state| operation.poll(part, state));
         waited_ns = process.wait(part, &awaited, expected_ns, &mut is_done)?;
         part.with(|state| state.learn(kind, waited_ns));

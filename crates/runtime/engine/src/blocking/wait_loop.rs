@@ -3,12 +3,16 @@
 
 use super::awaited::Awaited;
 use crate::collective::call::CollectiveKind;
-use crate::comm::backlog::GRACE_NS;
 use crate::comm::part::{NodePart, Revoked};
 use crate::comm::state::PartState;
 use crate::process::Process;
 use crate::wait::chores::Chores;
 use crate::wait::pause::Pause;
+
+/// A rank that waits for room sleeps no longer than this, since on rare occasions it is not woken.
+const ROOM_NAP_NS: u64 = 1_000_000;
+/// The same for one that needs nothing, and looks whether it may go on without room.
+const BEFORE_GOING_AHEAD_NS: u64 = 100_000;
 
 /// While this rank awaits no message, only one poll in this many also polls for messages.
 const UNAWAITED_INTERVAL: u32 = 8;
@@ -25,9 +29,10 @@ impl Process {
         let board = &part.shared.board;
         let fencing = part.shared.fencing_of(awaited.kind);
         self.wait_asleep(part, awaited, expected_ns, is_done, |timeout, is_done| {
-            if part.with(|state| state.wants_room) {
-                // After that a rank that needs nothing goes on without room.
-                board.sleep_until_room(fencing, timeout.min(GRACE_NS), is_done);
+            let (room, may_go_ahead) = part.with(|state| (state.wants_room, state.may_go_ahead));
+            if let Some(room) = room {
+                let nap = if may_go_ahead { BEFORE_GOING_AHEAD_NS } else { ROOM_NAP_NS };
+                board.sleep_until_room(room, timeout.min(nap), is_done);
             } else {
                 board.sleep_unless(fencing, timeout, is_done);
             }

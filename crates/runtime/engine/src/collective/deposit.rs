@@ -104,7 +104,8 @@ impl DepositPlan {
         if !self.is_long || shared.has_agent || !is_wanted() {
             return;
         }
-        let readers = Readers { board: shared.board.clone(), block: shared.block, seq, only };
+        let (board, first) = (shared.board.clone(), shared.first);
+        let readers = Readers { board, block: shared.block, seq, only, first };
         let at = shared.node.bounce_buffer().reserve(shared.node, self.payload, readers);
         // The buffer may lie before the board: readers add the difference, wrapping around.
         self.bounce_at = at.map(|at| at.wrapping_sub(shared.block.offset()));

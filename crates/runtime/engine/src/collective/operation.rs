@@ -276,11 +276,10 @@ impl NodeOperation {
         deposit: DepositPlan,
     ) -> bool {
         let shared = &part.shared;
-        let may_go_on = self.has_one_reader()
+        state.may_go_ahead = self.has_one_reader()
             && self.participation.needs == Sources::Empty
-            && !(deposit.offers_memory() || self.nonblocking || shared.has_agent)
-            && state.backlog.is_time_to_go_on(shared);
-        if !may_go_on {
+            && !(deposit.offers_memory() || self.nonblocking || shared.has_agent);
+        if !(state.may_go_ahead && state.backlog.is_time_to_go_on(shared)) {
             return false;
         }
         let (reader, outside) = (self.call.root as usize, deposit.bytes_outside_cell());

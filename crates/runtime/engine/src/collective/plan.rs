@@ -60,7 +60,7 @@ pub const LARGEST_BOUNCED: usize = 512 * 1024;
 const BOUNCED_SLICE: usize = 64 * 1024;
 /// A root combines the vectors of all ranks if they have no more bytes together. Of longer ones each rank combines
 /// a part.
-const COMBINED_BY_ROOT: usize = 4 * 1024 * 1024;
+const COMBINED_BY_ROOT: usize = 2 * 1024 * 1024;
 /// A larger broadcast does not go through the common area if there is another way.
 const LARGEST_COMMON_BCAST: usize = 512 * 1024;
 /// Slice of a broadcast if every rank has a core: while the root writes one slice, the others read the one
@@ -165,9 +165,12 @@ impl CallPlan {
 }
 
 fn plan_broadcast(bytes: usize, nonblocking: bool, g: &Geometry, facts: PlanFacts) -> CallPlan {
+    // A nonblocking one is not cut, so all of it has to fit.
+    let largest_common =
+        if nonblocking { g.common_bytes.min(LARGEST_COMMON_BCAST) } else { LARGEST_COMMON_BCAST };
     if bytes <= CELL_BYTES {
         CallPlan::whole(bytes)
-    } else if bytes > LARGEST_COMMON_BCAST && facts.large == LargeDeposits::Read {
+    } else if bytes > largest_common && facts.large == LargeDeposits::Read {
         CallPlan::past_board(bytes, 1, !nonblocking)
     } else if g.ranks <= facts.cores && bytes > STREAM_SLICE && !nonblocking {
         CallPlan::cut(bytes, STREAM_SLICE)

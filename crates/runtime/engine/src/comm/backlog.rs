@@ -13,7 +13,10 @@ use std::collections::VecDeque;
 
 /// A rank waits for the window as long as no more than this has passed since some rank last left an
 /// instance.
-pub(crate) const GRACE_NS: u64 = 100_000;
+const GRACE_NS: u64 = 100_000;
+
+/// The same where ranks share cores: there a rank may have made no progress because others had its core.
+const GRACE_SHARED_NS: u64 = 2_000_000;
 
 /// A rank's own view of its backlog.
 #[derive(Default)]
@@ -63,7 +66,8 @@ impl OwnBacklog {
             (self.all_left, self.since) = (all_left, clock.now());
             return false;
         }
-        clock.ns_since(self.since) >= GRACE_NS
+        let grace = if shared.waiting.shares_cores() { GRACE_SHARED_NS } else { GRACE_NS };
+        clock.ns_since(self.since) >= grace
     }
 
     /// Reserves room for the deposit of instance `seq`, `bytes` of it outside its cell, which `reader` will

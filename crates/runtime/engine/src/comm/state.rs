@@ -16,6 +16,7 @@ use crate::record::tally::Tallies;
 use crate::wait::expectation;
 use evenkeel_record::OpRecord;
 use evenkeel_segment::board::geometry::WINDOW;
+use evenkeel_segment::board::sleeping::Room;
 use evenkeel_segment::{Board, Geometry, Mapped, Seq};
 use evenkeel_spanning::CollectiveKind;
 
@@ -47,7 +48,9 @@ pub struct PartState {
     pub(crate) sources: Vec<*const u8>,
     pub(crate) copies: StreamingCopy,
     /// The next instance cannot be entered until other ranks leave earlier ones.
-    pub(crate) wants_room: bool,
+    pub(crate) wants_room: Option<Room>,
+    /// Meanwhile this rank looks whether it may enter it by its backlog.
+    pub(crate) may_go_ahead: bool,
     /// What this rank has deposited beyond the window.
     pub(crate) backlog: OwnBacklog,
     pub(crate) barriers: BarrierCounters,
@@ -78,7 +81,8 @@ impl PartState {
             expected_ns: [0; CollectiveKind::COUNT],
             sources: Vec::with_capacity(ranks),
             copies: StreamingCopy::default(),
-            wants_room: false,
+            wants_room: None,
+            may_go_ahead: false,
             backlog: OwnBacklog::default(),
             barriers: BarrierCounters::default(),
             posted: 0,
@@ -144,12 +148,17 @@ impl PartState {
             return true;
         }
         self.all_left = board.all_left();
-        self.wants_room = !self.fits(seq, ring, common);
-        !self.wants_room
+        let room = if self.is_open(seq) { Room::Memory } else { Room::Window };
+        self.wants_room = (!self.fits(seq, ring, common)).then_some(room);
+        self.wants_room.is_none()
+    }
+
+    fn is_open(&self, seq: Seq) -> bool {
+        seq.0 < self.all_left + WINDOW as u64
     }
 
     fn fits(&mut self, seq: Seq, ring: usize, common: usize) -> bool {
-        seq.0 < self.all_left + WINDOW as u64
+        self.is_open(seq)
             && (ring == 0 || self.ring.has_room(ring, self.all_left))
             && (common == 0 || self.common.has_room(common, self.all_left))
     }
@@ -158,14 +167,16 @@ impl PartState {
     #[inline]
     pub(crate) fn note_entered(&mut self) {
         self.entered += 1;
-        self.wants_room = false;
+        self.wants_room = None;
+        self.may_go_ahead = false;
     }
 
     /// Leaves `seq`, and wakes ranks that wait for room.
     #[inline]
     pub(crate) fn leave(&mut self, board: &Board<Mapped>, me: usize, seq: Seq) {
+        let before = self.left;
         if self.leave_quietly(board, me, seq) {
-            board.notify_room();
+            board.notify_room(before, self.left);
         }
     }
 

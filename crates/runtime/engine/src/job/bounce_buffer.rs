@@ -7,6 +7,7 @@
 
 use super::node::Node;
 use evenkeel_segment::block::{Block, Extent};
+use evenkeel_segment::board::revocation::is_revoked;
 use evenkeel_segment::layout::HEAD_BYTES;
 use evenkeel_segment::{Board, Mapped, Seq};
 
@@ -38,14 +39,17 @@ pub(crate) struct Readers {
     pub(crate) block: Block,
     pub(crate) seq: Seq,
     pub(crate) only: Option<usize>,
+    /// The communicator's first block, which records whether it has been revoked.
+    pub(crate) first: Mapped,
 }
 
 impl Readers {
-    /// All of them have left the instance. That is so if their block has a new use: each of them gives it back
-    /// only when it has left all instances.
+    /// All of them have left the instance, or what they still read is worth nothing. Where their block has a new
+    /// use, each of them has given it back, which it does when it has left all instances. On a communicator
+    /// that has been revoked, or has lost a member, all that is under way fails.
     fn have_left(&self, node: &Node) -> bool {
         let left = self.only.map_or_else(|| self.board.all_left(), |rank| self.board.left(rank));
-        left > self.seq.0 || !node.allocator().is_current(self.block)
+        left > self.seq.0 || !node.allocator().is_current(self.block) || is_revoked(&self.first)
     }
 }
 

@@ -266,7 +266,7 @@ impl AgentMember {
             return;
         }
         if room {
-            board.notify_room();
+            board.notify_room(0, u64::MAX); // it may have left several instances
         }
         if barriers > 0 {
             board.notify_entry(self.part.me, barriers - 1);

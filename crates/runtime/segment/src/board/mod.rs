@@ -24,7 +24,7 @@ mod deposits;
 pub mod geometry;
 pub mod revocation;
 mod shares;
-mod sleeping;
+pub mod sleeping;
 mod tagged;
 pub mod work;
 

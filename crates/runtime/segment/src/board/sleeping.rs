@@ -5,11 +5,31 @@ use crate::eventcount::{self, Fencing, Futex};
 use crate::layout::ROOM_WANTED_AT;
 use crate::sync::{Ordering, Words};
 
+/// What a member waits for that cannot enter its next instance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Room {
+    /// The window is not open yet.
+    Window,
+    /// There is no memory for its deposit.
+    Memory,
+}
+
+/// The bit of a futex by which members are woken that sleep until there is room.
+const FOR_ROOM: u32 = 1 << 31;
+
+/// More threads than there can be.
+const ALL: u32 = i32::MAX as u32;
+
+/// In the count of members that sleep until there is room, each one that waits for memory counts as so many.
+const FOR_MEMORY: u64 = 1 << 32;
+
 impl<M: Words + Futex> Board<M> {
     /// Wakes the members that sleep. To be called after publishing something that they may sleep for.
     #[inline(always)]
     pub fn notify(&self) {
-        eventcount::notify(&self.memory, self.fencing);
+        if eventcount::have_missed(&self.memory, self.fencing) {
+            self.wake_sleepers();
+        }
     }
 
     /// Whether a member sleeps or is about to; to be asked after a full fence.
@@ -18,19 +38,23 @@ impl<M: Words + Futex> Board<M> {
         eventcount::has_sleepers(&self.memory)
     }
 
-    /// Wakes members that sleep until there is room. To be called after leaving instances. There is no fence
-    /// here: on rare occasions a sleeper is overlooked, and then sleeps until its timeout.
+    /// Wakes members that sleep until there is room. To be called after leaving the instances from `before` to
+    /// `after`. There is no fence here: on rare occasions a sleeper is overlooked, and then sleeps until its
+    /// timeout.
     #[inline(always)]
-    pub fn notify_room(&self) {
-        if self.memory.word(ROOM_WANTED_AT).load(Ordering::Relaxed) != 0 {
-            self.notify();
+    pub fn notify_room(&self, before: u64, after: u64) {
+        let wanted = self.memory.word(ROOM_WANTED_AT).load(Ordering::Relaxed);
+        // One that waits for the window is not woken for each instance, to make one deposit and sleep again.
+        let batch = (self.geometry.window / 2) as u64;
+        if wanted >= FOR_MEMORY || wanted != 0 && before / batch != after / batch {
+            eventcount::wake_some_sleepers(&self.memory, ALL, FOR_ROOM);
         }
     }
 
     #[cold]
     #[inline(never)]
     pub(crate) fn wake_sleepers(&self) {
-        eventcount::wake_sleepers(&self.memory);
+        eventcount::wake_some_sleepers(&self.memory, ALL, !FOR_ROOM);
     }
 
     /// Sleeps until a member notifies the others, at most `timeout_ns`, unless `happened` holds already.
@@ -40,11 +64,10 @@ impl<M: Words + Futex> Board<M> {
         eventcount::sleep_unless(&self.memory, fencing, timeout_ns, happened);
     }
 
-    /// The same for a member that waits until others have left.
-    pub fn sleep_until_room(&self, fencing: Fencing, timeout_ns: u64, happened: impl FnMut() -> bool) {
-        let wanted = self.memory.word(ROOM_WANTED_AT);
-        wanted.fetch_add(1, Ordering::SeqCst);
-        self.sleep_unless(fencing, timeout_ns, happened);
-        wanted.fetch_sub(1, Ordering::SeqCst);
+    /// Sleeps until others have left, at most `timeout_ns`, unless `happened` holds already. Deposits of others
+    /// do not end it.
+    pub fn sleep_until_room(&self, room: Room, timeout_ns: u64, happened: impl FnMut() -> bool) {
+        let weight = if room == Room::Memory { FOR_MEMORY } else { 1 };
+        eventcount::sleep_counted(&self.memory, (ROOM_WANTED_AT, weight), FOR_ROOM, timeout_ns, happened);
     }
 }

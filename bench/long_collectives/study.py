@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Measures reductions of long vectors on this machine, beside the MPI libraries; results.md is written anew.
+"""Measures collectives of long data on this machine, beside the MPI libraries; results.md is written anew.
 
-    build/venv-tools/bin/python bench/reductions/study.py [--rounds 5] [--ranks 2,4,8]
+    build/venv-tools/bin/python bench/long_collectives/study.py [--rounds 5] [--ranks 2,4,8]
 
 In each round every setting runs once, in random order. Numbers are the lowest of the rounds: on
 a virtual machine the speed of memory may differ by a factor of two to three from process to process.
@@ -24,7 +24,14 @@ from evenkeel_bench.libraries import AS_ROOT, BEST_KNOWN, libraries  # noqa: E40
 from evenkeel_bench.progress import Progress  # noqa: E402
 
 EVENKEEL = Path(os.environ.get("EVENKEEL", ROOT / "target/release/evenkeel"))
-EXPECTED_S = 2  # of one run
+EXPECTED_S = 8  # of one run
+BLOCKING = (
+    "allreduce,reduce,reduce_scatter_block,scan,bcast,gather,scatter,allgather,alltoall,"
+    "gatherv,scatterv,allgatherv,alltoallv"
+)
+NONBLOCKING = "iallreduce,ireduce,ireduce_scatter_block,ibcast,igather,iscatter,iallgather,ialltoall"
+OPERATIONS = f"{BLOCKING},{NONBLOCKING}"
+SIZES = "8192,49152,262144,1048576,4194304"
 
 
 def settings(folder):
@@ -33,9 +40,9 @@ def settings(folder):
     for library in libraries(ROOT / "build")[0]:
         if library.name == "mpich4":
             continue  # it spins, and cannot be told not to
-        program = folder / f"reductions-{library.name}"
+        program = folder / f"long-collectives-{library.name}"
         environment = os.environ | library.compile_environment | AS_ROOT
-        line = [library.compiler, "-O2", "-o", program, HERE / "reductions.c"]
+        line = [library.compiler, "-O2", "-o", program, HERE / "long_collectives.c"]
         subprocess.run(line, check=True, env=environment)
         oversubscribe = ["--oversubscribe"] if library.family == "openmpi" else []
         made[library.name] = (
@@ -59,7 +66,7 @@ def measure(made, options):
             for ranks, name in order.sample(runs[at : at + len(made)], len(made)):
                 progress.begin(f"{ranks} ranks, {name}")
                 before, after, environment = made[name]
-                line = list(map(str, [*before, ranks, *after]))
+                line = list(map(str, [*before, ranks, *after, OPERATIONS, SIZES]))
                 done = subprocess.run(
                     line, env=environment, capture_output=True, text=True, timeout=600, check=True
                 )
@@ -96,12 +103,12 @@ def page(found, made, options):
         cells = " | ".join(f"{lowest[name]:,.1f}" for name in made)
         rows.append(f"| {ranks} | {operation} | {size // 1024:,} | {cells} | {ratio:.2f} |")
     ranks = ",".join(map(str, options.ranks))
-    command = f"bench/reductions/study.py --rounds {options.rounds} --ranks {ranks}"
+    command = f"bench/long_collectives/study.py --rounds {options.rounds} --ranks {ranks}"
     cores = len(os.sched_getaffinity(0))
     head = (
         f"`{command}`, {cores} cores, Linux {os.uname().release}. Microseconds a call, lowest of the rounds."
     )
-    return "\n\n".join(["# Reductions of long vectors: results", head, "\n".join(rows)]) + "\n"
+    return "\n\n".join(["# Collectives of long data: results", head, "\n".join(rows)]) + "\n"
 
 
 def main():
