@@ -11,7 +11,7 @@
 //!   line 0        references, generation, next free block, companion, revoked, flags, advice, statements
 //!   line 1        eventcount: the word that sleepers wait on
 //!   line 2        how many sleep
-//!   line 3        how many of them wait for room; how many members have a backlog
+//!   line 3        how many sleep until there is room; how many members have a backlog
 //!   lines 4 ...   blocks of duplicates
 //! end           pipelines of processes, channels between them
 //! ```

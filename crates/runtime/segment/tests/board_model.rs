@@ -9,6 +9,7 @@ mod loom_memory;
 
 use evenkeel_segment::block::Extent;
 use evenkeel_segment::board::backlog::{Backlog, BacklogGeometry};
+use evenkeel_segment::board::sleeping::Room;
 use evenkeel_segment::eventcount::Fencing;
 use evenkeel_segment::{Board, Geometry, Seq};
 use loom::cell::UnsafeCell;
@@ -289,8 +290,15 @@ fn without_a_notification_ranks_sleep_on() {
     sleepers_at_a_barrier(false, true);
 }
 
+type Sleep = fn(&Board<Model>, &dyn Fn() -> bool);
+
+const FOR_DATA: Sleep = |board, happened| board.sleep_unless(Fencing::Both, u64::MAX, happened);
+const FOR_DATA_OR_ROOM: Sleep =
+    |board, happened| board.sleep_unless_or_room(Room::Window, Fencing::Both, u64::MAX, happened);
+const FOR_ROOM_ALONE: Sleep = |board, happened| board.sleep_until_room(Room::Window, u64::MAX, happened);
+
 /// One rank sleeps until the other has published. A lost wake-up would be a deadlock here.
-fn sleeper(notify: bool) {
+fn sleeper(notify: bool, sleep: Sleep) {
     run(2, 2, 16, move |node, me| {
         let seq = Seq(0);
         if me == 1 {
@@ -300,7 +308,7 @@ fn sleeper(notify: bool) {
             }
         } else {
             while !node.board.is_published(1, seq) {
-                node.board.sleep_unless(Fencing::Both, u64::MAX, || node.board.is_published(1, seq));
+                sleep(&node.board, &|| node.board.is_published(1, seq));
             }
             assert_eq!(node.take(1, seq), 9);
         }
@@ -309,13 +317,20 @@ fn sleeper(notify: bool) {
 
 #[test]
 fn no_wake_up_is_lost() {
-    sleeper(true);
+    sleeper(true, FOR_DATA);
+    sleeper(true, FOR_DATA_OR_ROOM);
 }
 
 #[test]
 #[should_panic(expected = "deadlock")]
 fn without_a_notification_a_wake_up_is_lost() {
-    sleeper(false);
+    sleeper(false, FOR_DATA);
+}
+
+#[test]
+#[should_panic(expected = "deadlock")]
+fn who_sleeps_for_room_alone_hears_of_no_deposit() {
+    sleeper(true, FOR_ROOM_ALONE);
 }
 
 /// Rank 1 deposits in its backlog, which has room for one deposit; rank 0 enters the instances in its place

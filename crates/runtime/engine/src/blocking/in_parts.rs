@@ -1,6 +1,6 @@
 //! Reductions of vectors that are too long for the segment: each rank combines a part of the vector, and then
-//! the parts go to the ranks that get the result. So all ranks share the work, and each byte passes from rank to
-//! rank at most twice. A longer vector goes in chunks that bounce buffers hold.
+//! the parts go to the ranks that get the result. So all ranks share the work, and each byte passes from rank
+//! to rank at most twice. A longer vector goes in chunks that bounce buffers hold.
 //!
 //! Both steps are collectives of their own, in which a rank that comes late is known by the name of what the
 //! program has called.

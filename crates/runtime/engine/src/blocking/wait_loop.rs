@@ -4,7 +4,7 @@
 use super::awaited::Awaited;
 use crate::collective::call::CollectiveKind;
 use crate::comm::part::{NodePart, Revoked};
-use crate::comm::state::PartState;
+use crate::comm::state::{PartState, WantsRoom};
 use crate::process::Process;
 use crate::wait::chores::Chores;
 use crate::wait::pause::Pause;
@@ -29,12 +29,17 @@ impl Process {
         let board = &part.shared.board;
         let fencing = part.shared.fencing_of(awaited.kind);
         self.wait_asleep(part, awaited, expected_ns, is_done, |timeout, is_done| {
-            let (room, may_go_ahead) = part.with(|state| (state.wants_room, state.may_go_ahead));
-            if let Some(room) = room {
-                let nap = if may_go_ahead { BEFORE_GOING_AHEAD_NS } else { ROOM_NAP_NS };
-                board.sleep_until_room(room, timeout.min(nap), is_done);
-            } else {
-                board.sleep_unless(fencing, timeout, is_done);
+            let (wanted, may_go_ahead) = part.with(|state| (state.wants_room, state.may_go_ahead));
+            let is_soon = may_go_ahead && !part.shared.waiting.shares_cores();
+            let nap = timeout.min(if is_soon { BEFORE_GOING_AHEAD_NS } else { ROOM_NAP_NS });
+            // A look may also find that this rank now waits for something else.
+            let has_changed = || is_done() || part.with(|state| state.wants_room) != wanted;
+            match wanted {
+                None => board.sleep_unless(fencing, timeout, has_changed),
+                Some(WantsRoom { room, awaits_data: true }) => {
+                    board.sleep_unless_or_room(room, fencing, nap, has_changed);
+                }
+                Some(WantsRoom { room, .. }) => board.sleep_until_room(room, nap, has_changed),
             }
         })
     }

@@ -140,7 +140,7 @@ impl Call {
         unsafe { *self.recv_spans.add(rank) }
     }
 
-    /// Where the part of rank `me` is in the vector that a reduce_scatter combines.
+    /// Where the part that rank `me` gets is in the vector that a reduction combines.
     ///
     /// # Safety
     /// `recv_spans` must hold an entry for `me` if the kind needs it.
@@ -149,9 +149,9 @@ impl Call {
             CollectiveKind::ReduceScatterBlock => {
                 Span { offset: (me * self.bytes) as isize, bytes: self.bytes }
             }
-            CollectiveKind::Reduce | CollectiveKind::Allreduce => Span { offset: 0, bytes: self.bytes },
             // SAFETY: the caller's promise.
-            _ => unsafe { self.recv_span(me) },
+            CollectiveKind::ReduceScatter => unsafe { self.recv_span(me) },
+            _ => Span { offset: 0, bytes: self.bytes },
         }
     }
 

@@ -135,6 +135,7 @@ impl Instance<'_> {
         match self.kind {
             Kind::Barrier | Kind::Gatherv | Kind::Scatterv | Kind::Alltoallv | Kind::Alltoallw => None,
             Kind::Scatter | Kind::Alltoall => Some(self.len * ranks),
+            Kind::ReduceScatterBlock if self.route == Route::Direct => Some(self.len * ranks),
             Kind::Allgatherv => {
                 // SAFETY: one span per rank, by the promise of the front end.
                 let bytes = unsafe { self.call.recv_span(rank) }.bytes;
@@ -179,9 +180,9 @@ impl Instance<'_> {
         self.call.recv.wrapping_add(offset)
     }
 
-    /// The offset of the slice for `rank` in a deposit that has one slice for each rank: in the segment one lies
-    /// behind the other, in the depositor's memory each is a part of a block.
-    fn offset_of_block(&self, piece: &Piece, rank: usize) -> usize {
+    /// The offset of the slice for `rank` in a deposit that has one slice for each rank: in the segment one
+    /// lies behind the other, in the depositor's memory each is a part of a block.
+    pub(super) fn offset_of_block(&self, piece: &Piece, rank: usize) -> usize {
         rank * if piece.address().is_some() { self.call.bytes } else { self.len }
     }
 

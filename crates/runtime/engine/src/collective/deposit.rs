@@ -1,5 +1,5 @@
-//! What a rank writes to the bill-board: payload in its cell, in its ring or in the common area, or where else
-//! it is: in the rank's bounce buffer or in its own memory.
+//! What a rank writes to the bill-board: payload in its cell, in its ring or in the common area, or where
+//! else it is: in the rank's bounce buffer or in its own memory.
 
 use super::call::{Call, Span};
 use super::piece::{
@@ -64,6 +64,7 @@ impl DepositPlan {
         let (table, payload) = match kind {
             Kind::Barrier => (0, 0),
             Kind::Scatter | Kind::Alltoall => (0, len * ranks),
+            Kind::ReduceScatterBlock if route == Route::Direct => (0, len * ranks),
             Kind::Gatherv => (0, call.bytes),
             Kind::Scatterv | Kind::Alltoallv | Kind::Alltoallw => (ranks * ENTRY_BYTES, spans_total()),
             Kind::Allgatherv => (0, call.bytes.saturating_sub(at).min(len)),
@@ -87,8 +88,9 @@ impl DepositPlan {
         self.is_long && self.bounce_at.is_none()
     }
 
-    /// A long payload goes to this rank's bounce buffer, if it has room and that is faster than if others read
-    /// this rank's memory. Then the rank need not stay. `only` is the rank that reads it, if there is only one.
+    /// A long payload goes to this rank's bounce buffer, if it has room and that is faster than if others
+    /// read this rank's memory. Then the rank need not stay. `only` is the rank that reads it, if there is
+    /// only one.
     ///
     /// # Safety
     /// As for `new`.
@@ -106,7 +108,7 @@ impl DepositPlan {
         }
         let (board, first) = (shared.board.clone(), shared.first);
         let readers = Readers { board, block: shared.block, seq, only, first };
-        let at = shared.node.bounce_buffer().reserve(shared.node, self.payload, readers);
+        let at = shared.node.bounce_buffer().reserve(&shared.node.allocator(), self.payload, readers);
         // The buffer may lie before the board: readers add the difference, wrapping around.
         self.bounce_at = at.map(|at| at.wrapping_sub(shared.block.offset()));
     }
@@ -135,7 +137,8 @@ impl DepositPlan {
             }
         };
         if matches!(self.kind, Kind::Scatterv | Kind::Alltoallv | Kind::Alltoallw) {
-            // SAFETY: the ring piece has room for the table and, unless they have another place, for the data.
+            // SAFETY: the ring piece has room for the table and, unless they have another place, for the
+            // data.
             unsafe { self.write_table(call, memory, me, room.ring_at) };
             return describe_cell(IN_BLOCK, Some(room.ring_at as u64));
         }
@@ -217,8 +220,10 @@ impl DepositPlan {
         // SAFETY: the caller's promise.
         unsafe {
             match self.kind {
-                Kind::ReduceScatter | Kind::ReduceScatterBlock => call.reduced_part(me),
-                Kind::Scatter | Kind::Alltoall => Span { offset: (me * self.len) as isize, bytes: self.len },
+                Kind::ReduceScatter => call.reduced_part(me),
+                Kind::Scatter | Kind::Alltoall | Kind::ReduceScatterBlock => {
+                    Span { offset: (me * self.len) as isize, bytes: self.len }
+                }
                 Kind::Scatterv | Kind::Alltoallv | Kind::Alltoallw => call.send_span(me),
                 _ => Span { offset: self.payload as isize, bytes: 0 },
             }
@@ -230,7 +235,7 @@ impl DepositPlan {
     /// # Safety
     /// As for `write`; the target has room for the payload.
     unsafe fn write_long(&self, call: &Call, me: usize, target: *mut u8) {
-        if matches!(self.kind, Kind::Scatter | Kind::Alltoall) {
+        if matches!(self.kind, Kind::Scatter | Kind::Alltoall | Kind::ReduceScatterBlock) {
             // SAFETY: the caller's promise.
             return unsafe { self.write_blocks(call, Some(me), target) };
         }
@@ -245,8 +250,8 @@ impl DepositPlan {
         }
     }
 
-    /// Writes one entry per rank, and the data unless other ranks read this rank's memory: behind the entries or
-    /// into the bounce buffer.
+    /// Writes one entry per rank, and the data unless other ranks read this rank's memory: behind the entries
+    /// or into the bounce buffer.
     ///
     /// # Safety
     /// As for `write`.

@@ -122,7 +122,10 @@ impl NodeOperation {
             nonblocking,
             plan,
             participation,
-            total: if kind == Kind::ReduceScatterBlock { bytes * part.ranks } else { bytes },
+            total: match kind {
+                Kind::ReduceScatterBlock if plan.route != Route::Direct => bytes * part.ranks,
+                _ => bytes,
+            },
             first: state.reserve(plan.instances),
             entered: 0,
             finished: 0,
@@ -178,6 +181,10 @@ impl NodeOperation {
                 return true;
             }
             if !moved {
+                if let Some(wanted) = &mut state.wants_room {
+                    // Nonblocking operations are under way with others.
+                    wanted.awaits_data = self.nonblocking || self.finished < self.entered;
+                }
                 return false;
             }
         }
@@ -283,7 +290,10 @@ impl NodeOperation {
             return false;
         }
         let (reader, outside) = (self.call.root as usize, deposit.bytes_outside_cell());
-        let Some(room) = state.backlog.reserve(shared, part.me, seq, reader, outside) else { return false };
+        let Some(room) = state.backlog.reserve(shared, part.me, seq, reader, outside) else {
+            state.may_go_ahead = false;
+            return false;
+        };
         // SAFETY: the room was reserved for this deposit. The call's buffers are valid by the front end's
         // promise.
         unsafe { deposit.write_ahead(&self.call, seq, &room) };

@@ -32,11 +32,11 @@ pub struct PlanFacts {
 pub enum Route {
     /// Through the segment: depositors may leave at once.
     Segment,
-    /// Past the board: through the depositor's bounce buffer if that has room, and then depositors may leave at
-    /// once. Otherwise readers read the depositor's memory, and the depositor stays until they have.
+    /// Past the board: through the depositor's bounce buffer if that has room, and then depositors may leave
+    /// at once. Otherwise readers read the depositor's memory, and the depositor stays until they have.
     Direct,
-    /// A reduction in two steps: each rank combines a part of the vectors, and then the parts go to those that get
-    /// the result.
+    /// A reduction in two steps: each rank combines a part of the vectors, and then the parts go to those
+    /// that get the result.
     Parts,
 }
 
@@ -52,14 +52,14 @@ pub struct CallPlan {
     pub slice: usize,
 }
 
-/// No more than this of a deposit goes through its rank's bounce buffer. Of a longer one two copies through the
-/// caches take longer than one by the kernel.
-/// This and what follows has been measured: docs/src/decisions/long-collectives.md.
+/// No more than this of a deposit goes through its rank's bounce buffer. Of a longer one two copies through
+/// the caches take longer than one by the kernel. This and what follows has been measured:
+/// docs/src/decisions/long-collectives.md.
 pub const LARGEST_BOUNCED: usize = 512 * 1024;
 /// Slice of a longer deposit: what the depositor writes is still in its cache when the reader takes it.
 const BOUNCED_SLICE: usize = 64 * 1024;
-/// A root combines the vectors of all ranks if they have no more bytes together. Of longer ones each rank combines
-/// a part.
+/// A root combines the vectors of all ranks if they have no more bytes together. Of longer ones each rank
+/// combines a part.
 const COMBINED_BY_ROOT: usize = 2 * 1024 * 1024;
 /// A larger broadcast does not go through the common area if there is another way.
 const LARGEST_COMMON_BCAST: usize = 512 * 1024;
@@ -136,8 +136,8 @@ impl CallPlan {
         CallPlan { route: Route::Direct, instances: 1, slice: bytes }
     }
 
-    /// Past the board, and in slices if the deposit does not fit into a bounce buffer and `may_be_cut`. A deposit
-    /// is `times` as long as the dimension that is cut.
+    /// Past the board, and in slices if the deposit does not fit into a bounce buffer and `may_be_cut`. A
+    /// deposit is `times` as long as the dimension that is cut.
     fn past_board(bytes: usize, times: usize, may_be_cut: bool) -> CallPlan {
         if may_be_cut && bytes.saturating_mul(times) > LARGEST_BOUNCED {
             CallPlan::direct_cut(bytes, (BOUNCED_SLICE / times).max(64))
@@ -199,13 +199,19 @@ fn plan_long_reduction(
     g: &Geometry,
 ) -> Option<CallPlan> {
     let elem = elem_bytes.max(1);
+    let bounced = (BOUNCED_SLICE / elem).max(1) * elem;
     match kind {
-        Kind::ReduceScatter | Kind::ReduceScatterBlock => Some(CallPlan::direct(vector)),
+        Kind::ReduceScatter => Some(CallPlan::direct(vector)),
+        Kind::ReduceScatterBlock => {
+            let others = g.ranks.saturating_sub(1).max(1);
+            let (block, slice) = (vector / g.ranks, (LARGEST_BOUNCED / others / elem).max(1) * elem);
+            Some(if nonblocking { CallPlan::direct(block) } else { CallPlan::direct_cut(block, slice) })
+        }
         // The others need not wait for the root, however long it takes.
         Kind::Reduce if nonblocking && vector <= LARGEST_BOUNCED => Some(CallPlan::direct(vector)),
         // The parts of a reduce are gathered with a length of each.
         Kind::Reduce if vector * g.ranks <= COMBINED_BY_ROOT || g.ranks > LARGEST_TABLE => {
-            Some(CallPlan::direct_cut(vector, (BOUNCED_SLICE / elem).max(1) * elem))
+            Some(CallPlan::direct_cut(vector, bounced))
         }
         // Of two ranks each combines for itself: no second step has to wait until it calls MPI again.
         Kind::Allreduce if nonblocking && g.ranks == 2 && vector <= LARGEST_BOUNCED => {
@@ -214,6 +220,7 @@ fn plan_long_reduction(
         Kind::Reduce | Kind::Allreduce if g.ranks > 1 => {
             Some(CallPlan::in_parts(vector, elem_bytes, g.ranks))
         }
+        Kind::Scan | Kind::Exscan if !nonblocking => Some(CallPlan::direct_cut(vector, bounced)),
         _ => plan_reduction(vector, elem_bytes, g.ring_bytes),
     }
 }
@@ -224,7 +231,8 @@ fn plan_blocks_for_all(bytes: usize, nonblocking: bool, g: &Geometry, facts: Pla
         return Some(CallPlan::whole(bytes));
     }
     if facts.large == LargeDeposits::Read {
-        // Each reader takes little of a slice. Where ranks share cores that costs more than the kernel's copy.
+        // Each reader takes little of a slice. Where ranks share cores that costs more than the kernel's
+        // copy.
         let may_be_cut = !nonblocking && g.ranks <= facts.cores;
         return Some(CallPlan::past_board(bytes, g.ranks.saturating_sub(1).max(1), may_be_cut));
     }
@@ -258,7 +266,8 @@ mod tests {
                             );
                             continue;
                         };
-                        let total = if kind == Kind::ReduceScatterBlock { bytes * ranks } else { bytes };
+                        let cuts_blocks = kind != Kind::ReduceScatterBlock || p.route == Route::Direct;
+                        let total = if cuts_blocks { bytes } else { bytes * ranks };
                         if kind != Kind::Barrier && !kind.is_private() {
                             assert!(p.slice as u64 * p.instances >= total as u64);
                             assert!(p.instances >= 1);

@@ -1,8 +1,8 @@
-//! Combining vectors that are too long for their ranks' rings: each rank combines one part. It takes that part of
-//! the other vectors from where they are in the segment, or reads it from their owners' memory, a block at a
-//! time.
+//! Combining vectors that are too long for their ranks' rings: each rank combines one part. It takes that
+//! part of the other vectors from where they are in the segment, or reads it from their owners' memory, a
+//! block at a time.
 
-use super::call::{Call, CollectiveKind, Span};
+use super::call::{Call, CollectiveKind};
 use super::completion::Instance;
 use super::piece::Piece;
 use super::remote_read::{ReadProgress, Reads};
@@ -51,14 +51,14 @@ impl RemoteFold {
         made
     }
 
-    /// To be called before other ranks learn that they shall read this rank's memory: if the result goes where
-    /// they read, `call` gets a copy of the rank's vector.
+    /// To be called before other ranks learn that they shall read this rank's memory: if the result goes
+    /// where they read, `call` gets a copy of the rank's vector.
     ///
     /// # Safety
     /// As for `new`.
     pub(crate) unsafe fn prepare_for_readers(&mut self, call: &mut Call, part: &NodePart) {
         // Others do not read a rank's own part of what is scattered, so its result may be written there.
-        if self.own.is_empty() && call.kind() == CollectiveKind::Allreduce {
+        if self.own.is_empty() && !scatters(call.kind()) {
             // SAFETY: the caller's promise.
             unsafe { self.copy_overlapping(call, part) };
         }
@@ -71,10 +71,7 @@ impl RemoteFold {
     unsafe fn copy_overlapping(&mut self, call: &mut Call, part: &NodePart) {
         // SAFETY: the caller's promise.
         let part_of = |rank: usize| unsafe { call.reduced_part(rank) }.bytes;
-        let vector = match call.kind() {
-            CollectiveKind::Reduce | CollectiveKind::Allreduce => call.bytes,
-            _ => (0..part.ranks).map(part_of).sum(),
-        };
+        let vector = if scatters(call.kind()) { (0..part.ranks).map(part_of).sum() } else { call.bytes };
         let (recv, send) = (call.recv as usize, call.send as usize);
         if recv < send + vector && send < recv + part_of(part.me) {
             self.own = reserved(part, vector);
@@ -93,33 +90,38 @@ impl RemoteFold {
     pub(crate) unsafe fn advance(&mut self, instance: &Instance<'_>, part: &NodePart) -> bool {
         let call = instance.call;
         let elem = call.elem_bytes.max(1);
-        let Span { offset, bytes } = match call.kind() {
-            CollectiveKind::Reduce | CollectiveKind::Allreduce => Span { offset: 0, bytes: instance.len },
-            // SAFETY: the caller's promise.
-            _ => unsafe { call.reduced_part(part.me) },
-        };
+        // SAFETY: the caller's promise.
+        let mine = unsafe { call.reduced_part(part.me) };
+        // A reduce_scatter of parts of different lengths is one instance.
+        let bytes = if instance.kind == CollectiveKind::ReduceScatter { mine.bytes } else { instance.len };
+        let vectors = instance.kind.operands(part.ranks, part.me);
         let blocks = part.ranks - 1;
         let block = (BLOCKS_BYTES / blocks.max(1)).min(LARGEST_BLOCK).max(elem).min(bytes) / elem * elem;
         let stride = block.next_multiple_of(ALIGNMENT);
         let piece_of = |rank: usize| (rank != part.me).then(|| instance.piece(part, rank));
-        let pieces: Vec<Option<Piece>> = (0..part.ranks).map(piece_of).collect();
+        let pieces: Vec<Option<Piece>> = (0..vectors).map(piece_of).collect();
         let is_read = |rank: usize| pieces[rank].is_some_and(|piece| piece.address().is_some());
-        if self.blocks.capacity() == 0 && bytes > 0 && (0..part.ranks).any(is_read) {
+        // Where what this rank gets starts in the deposit of another one.
+        let start_in = |piece: &Piece| match instance.kind {
+            CollectiveKind::ReduceScatter => mine.offset as usize,
+            CollectiveKind::ReduceScatterBlock => instance.offset_of_block(piece, part.me),
+            _ => 0,
+        };
+        if self.blocks.capacity() == 0 && bytes > 0 && (0..vectors).any(is_read) {
             self.blocks = reserved(part, stride * blocks + ALIGNMENT);
         }
         let start = self.blocks.as_mut_ptr();
         let blocks = start.wrapping_add(start.align_offset(ALIGNMENT));
         while self.done < bytes {
             let n = block.min(bytes - self.done);
-            let at = offset as usize + self.done;
-            let own = call.send.wrapping_add(instance.at + at);
+            let own = call.send.wrapping_offset(mine.offset).wrapping_add(instance.at + self.done);
             let out = call.recv.wrapping_add(instance.at + self.done);
-            // Combining begins with the last rank's vector. If it is read, then to where the result goes, which
-            // saves a copy, unless this rank's own one is there.
-            let (innermost, _) = fold_order(part.ranks);
+            // Combining begins with the last rank's vector. If it is read, then to where the result goes,
+            // which saves a copy, unless this rank's own one is there.
+            let (innermost, _) = fold_order(vectors);
             let block_of = |rank: usize| {
                 if let Some(piece) = pieces[rank].filter(|piece| piece.address().is_none()) {
-                    piece.pointer.wrapping_add(at)
+                    piece.pointer.wrapping_add(start_in(&piece) + self.done)
                 } else if rank == innermost && !ptr::eq(own, out) {
                     out
                 } else {
@@ -127,15 +129,16 @@ impl RemoteFold {
                 }
             };
             let mut reads = Reads::new(part, instance.seq, &mut self.reads);
-            for rank in others(part.ranks, part.me) {
+            for rank in others(part.ranks, part.me).filter(|&rank| rank < vectors) {
                 let Some(piece) = pieces[rank].filter(|piece| piece.address().is_some()) else { continue };
+                let from = start_in(&piece) + self.done;
                 // SAFETY: the caller's promise; the block has room.
-                if !unsafe { reads.fetch(&piece, rank, at, block_of(rank), n) } {
+                if !unsafe { reads.fetch(&piece, rank, from, block_of(rank), n) } {
                     return false;
                 }
             }
             let source = |rank: usize| if rank == part.me { own } else { block_of(rank).cast_const() };
-            let sources: Vec<*const u8> = (0..part.ranks).map(source).collect();
+            let sources: Vec<*const u8> = (0..vectors).map(source).collect();
             // SAFETY: the caller's promise; blocks do not overlap the program's buffers.
             unsafe { fold(call, &sources, out, n / elem) };
             self.done += n;
@@ -144,6 +147,11 @@ impl RemoteFold {
         self.done = 0; // for the next instance
         true
     }
+}
+
+/// Returns whether each rank gets a part of the vector only.
+fn scatters(kind: CollectiveKind) -> bool {
+    matches!(kind, CollectiveKind::ReduceScatter | CollectiveKind::ReduceScatterBlock)
 }
 
 /// An empty vector with room for so many bytes. The job ends if there is no memory for it: the other ranks

@@ -20,6 +20,14 @@ use evenkeel_segment::board::sleeping::Room;
 use evenkeel_segment::{Board, Geometry, Mapped, Seq};
 use evenkeel_spanning::CollectiveKind;
 
+/// What a rank waits for that cannot enter its next instance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct WantsRoom {
+    pub(crate) room: Room,
+    /// It also waits for data of an instance that it has entered.
+    pub(crate) awaits_data: bool,
+}
+
 /// One rank's own state of one communicator.
 pub struct PartState {
     /// The number of the next instance.
@@ -48,7 +56,7 @@ pub struct PartState {
     pub(crate) sources: Vec<*const u8>,
     pub(crate) copies: StreamingCopy,
     /// The next instance cannot be entered until other ranks leave earlier ones.
-    pub(crate) wants_room: Option<Room>,
+    pub(crate) wants_room: Option<WantsRoom>,
     /// Meanwhile this rank looks whether it may enter it by its backlog.
     pub(crate) may_go_ahead: bool,
     /// What this rank has deposited beyond the window.
@@ -149,7 +157,7 @@ impl PartState {
         }
         self.all_left = board.all_left();
         let room = if self.is_open(seq) { Room::Memory } else { Room::Window };
-        self.wants_room = (!self.fits(seq, ring, common)).then_some(room);
+        self.wants_room = (!self.fits(seq, ring, common)).then_some(WantsRoom { room, awaits_data: false });
         self.wants_room.is_none()
     }
 
@@ -176,7 +184,7 @@ impl PartState {
     pub(crate) fn leave(&mut self, board: &Board<Mapped>, me: usize, seq: Seq) {
         let before = self.left;
         if self.leave_quietly(board, me, seq) {
-            board.notify_room(before, self.left);
+            board.notify_room(before);
         }
     }
 

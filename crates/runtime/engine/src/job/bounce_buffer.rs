@@ -5,11 +5,10 @@
 //! so what a process takes is bounded however many communicators it has. A place is used again once the
 //! readers of what was there have left that instance.
 
-use super::node::Node;
-use evenkeel_segment::block::{Block, Extent};
+use evenkeel_segment::block::{Block, BlockAllocator, Extent};
 use evenkeel_segment::board::revocation::is_revoked;
 use evenkeel_segment::layout::HEAD_BYTES;
-use evenkeel_segment::{Board, Mapped, Seq};
+use evenkeel_segment::{Board, Mapped, Segment, Seq};
 
 /// Bytes of the block. Memory is taken only as it is used.
 const TOTAL_BYTES: usize = 4 << 20;
@@ -44,12 +43,12 @@ pub(crate) struct Readers {
 }
 
 impl Readers {
-    /// All of them have left the instance, or what they still read is worth nothing. Where their block has a new
-    /// use, each of them has given it back, which it does when it has left all instances. On a communicator
-    /// that has been revoked, or has lost a member, all that is under way fails.
-    fn have_left(&self, node: &Node) -> bool {
+    /// All of them have left the instance, or what they still read is worth nothing. Where their block has a
+    /// new use, each of them has given it back, which it does when it has left all instances. On a
+    /// communicator that has been revoked, or has lost a member, all that is under way fails.
+    fn have_left(&self, blocks: &BlockAllocator<'_, Segment>) -> bool {
         let left = self.only.map_or_else(|| self.board.all_left(), |rank| self.board.left(rank));
-        left > self.seq.0 || !node.allocator().is_current(self.block) || is_revoked(&self.first)
+        left > self.seq.0 || !blocks.is_current(self.block) || is_revoked(&self.first)
     }
 }
 
@@ -73,16 +72,21 @@ enum Place {
 impl BounceBuffer {
     /// Reserves `bytes` until the readers have left. Returns the offset in the segment, or `None` if there is
     /// no room now.
-    pub(crate) fn reserve(&mut self, node: &Node, bytes: usize, readers: Readers) -> Option<usize> {
-        let block = self.block(node)?;
-        self.pieces.release(|readers| readers.have_left(node));
+    pub(crate) fn reserve(
+        &mut self,
+        blocks: &BlockAllocator<'_, Segment>,
+        bytes: usize,
+        readers: Readers,
+    ) -> Option<usize> {
+        let block = self.block(blocks)?;
+        self.pieces.release(|readers| readers.have_left(blocks));
         let at = self.pieces.reserve(bytes, TOTAL_BYTES - HEAD_BYTES, readers)?;
         Some(block.offset() + HEAD_BYTES + at)
     }
 
-    fn block(&mut self, node: &Node) -> Option<Block> {
+    fn block(&mut self, blocks: &BlockAllocator<'_, Segment>) -> Option<Block> {
         if let Place::None = self.place {
-            self.place = node.allocator().allocate_spare(&BounceExtent).map_or(Place::Refused, Place::Block);
+            self.place = blocks.allocate_spare(&BounceExtent).map_or(Place::Refused, Place::Block);
         }
         match self.place {
             Place::Block(block) => Some(block),

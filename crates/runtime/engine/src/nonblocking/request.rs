@@ -133,6 +133,7 @@ impl Requests {
                     tally.sample(node.clock().ns_since(began), 0);
                 }
             }
+            let is_revoked = is_done && work.may_read_directly() && part.is_revoked();
             let request = Box::into_raw(Box::new(Request {
                 companion: companion.clone(),
                 kind,
@@ -140,7 +141,9 @@ impl Requests {
                 began,
                 awaited_since: AtomicU64::new(0),
                 is_done: AtomicBool::new(is_done),
-                is_revoked: false,
+                // What was read may not have been the contribution of a rank that has left the call
+                // meanwhile.
+                is_revoked,
             }));
             // SAFETY: the part's state is locked.
             let active = unsafe { &mut *companion.active.get() };

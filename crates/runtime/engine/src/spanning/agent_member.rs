@@ -262,13 +262,12 @@ impl AgentMember {
         let (contribution, room, barriers) = (contribution.take(), room.take(), barriers.take());
         let board = self.board();
         if contribution {
-            board.notify(); // also wakes ranks that sleep for room or for barriers
-            return;
+            board.notify();
         }
         if room {
-            board.notify_room(0, u64::MAX); // it may have left several instances
+            board.notify_room(0); // it may have left several instances
         }
-        if barriers > 0 {
+        if barriers > 0 && !contribution {
             board.notify_entry(self.part.me, barriers - 1);
         }
     }

@@ -3,7 +3,7 @@
 use crate::board::Board;
 use crate::eventcount::{self, Fencing, Futex};
 use crate::layout::ROOM_WANTED_AT;
-use crate::sync::{Ordering, Words};
+use crate::sync::{Ordering, Words, fence};
 
 /// What a member waits for that cannot enter its next instance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,13 +14,21 @@ pub enum Room {
     Memory,
 }
 
+/// How many members that sleep until there is room one counts for.
+fn weight(room: Room) -> u64 {
+    match room {
+        Room::Window => 1,
+        Room::Memory => FOR_MEMORY,
+    }
+}
+
 /// The bit of a futex by which members are woken that sleep until there is room.
 const FOR_ROOM: u32 = 1 << 31;
 
 /// More threads than there can be.
 const ALL: u32 = i32::MAX as u32;
 
-/// In the count of members that sleep until there is room, each one that waits for memory counts as so many.
+/// One that waits for memory counts for so many, which is more than there are.
 const FOR_MEMORY: u64 = 1 << 32;
 
 impl<M: Words + Futex> Board<M> {
@@ -38,15 +46,26 @@ impl<M: Words + Futex> Board<M> {
         eventcount::has_sleepers(&self.memory)
     }
 
-    /// Wakes members that sleep until there is room. To be called after leaving the instances from `before` to
-    /// `after`. There is no fence here: on rare occasions a sleeper is overlooked, and then sleeps until its
-    /// timeout.
+    /// Wakes members that sleep until there is room. To be called after leaving the instances from `before`
+    /// on. There is no fence here unless some member is seen to sleep: on rare occasions a sleeper is
+    /// overlooked, and then sleeps until its timeout.
     #[inline(always)]
-    pub fn notify_room(&self, before: u64, after: u64) {
-        let wanted = self.memory.word(ROOM_WANTED_AT).load(Ordering::Relaxed);
-        // One that waits for the window is not woken for each instance, to make one deposit and sleep again.
-        let batch = (self.geometry.window / 2) as u64;
-        if wanted >= FOR_MEMORY || wanted != 0 && before / batch != after / batch {
+    pub fn notify_room(&self, before: u64) {
+        if self.memory.word(ROOM_WANTED_AT).load(Ordering::Relaxed) != 0 {
+            self.wake_for_room(before);
+        }
+    }
+
+    #[cold]
+    fn wake_for_room(&self, before: u64) {
+        // Of the last two members that leave an instance at the same time, one has to see that both have.
+        fence(Ordering::SeqCst);
+        let left = self.all_left();
+        // Those that wait for the window are not woken for each instance, to make one deposit and sleep
+        // again.
+        let batch = (self.geometry.window / 2).max(1) as u64;
+        let for_memory = self.memory.word(ROOM_WANTED_AT).load(Ordering::Relaxed) >= FOR_MEMORY;
+        if left > before && (for_memory || before / batch != left / batch) {
             eventcount::wake_some_sleepers(&self.memory, ALL, FOR_ROOM);
         }
     }
@@ -61,13 +80,27 @@ impl<M: Words + Futex> Board<M> {
     /// `fencing` is the board's own, except for entries without a fence
     /// ([`Board::notify_unfenced_entry`]): these take [`Fencing::Sleeper`].
     pub fn sleep_unless(&self, fencing: Fencing, timeout_ns: u64, happened: impl FnMut() -> bool) {
-        eventcount::sleep_unless(&self.memory, fencing, timeout_ns, happened);
+        eventcount::sleep_as(&self.memory, fencing, !FOR_ROOM, timeout_ns, happened);
     }
 
-    /// Sleeps until others have left, at most `timeout_ns`, unless `happened` holds already. Deposits of others
-    /// do not end it.
+    /// Sleeps until others have left, at most `timeout_ns`, unless `happened` holds already. What
+    /// [`Board::notify`] announces does not end it.
     pub fn sleep_until_room(&self, room: Room, timeout_ns: u64, happened: impl FnMut() -> bool) {
-        let weight = if room == Room::Memory { FOR_MEMORY } else { 1 };
-        eventcount::sleep_counted(&self.memory, (ROOM_WANTED_AT, weight), FOR_ROOM, timeout_ns, happened);
+        let count = (ROOM_WANTED_AT, weight(room));
+        eventcount::sleep_counted(&self.memory, count, FOR_ROOM, timeout_ns, happened);
+    }
+
+    /// Like [`Board::sleep_unless`], for a member that also goes on when others have left.
+    pub fn sleep_unless_or_room(
+        &self,
+        room: Room,
+        fencing: Fencing,
+        timeout_ns: u64,
+        happened: impl FnMut() -> bool,
+    ) {
+        let wanted = self.memory.word(ROOM_WANTED_AT);
+        wanted.fetch_add(weight(room), Ordering::SeqCst);
+        eventcount::sleep_unless(&self.memory, fencing, timeout_ns, happened);
+        wanted.fetch_sub(weight(room), Ordering::SeqCst);
     }
 }

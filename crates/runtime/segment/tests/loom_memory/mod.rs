@@ -5,11 +5,13 @@ use evenkeel_segment::sync::{AtomicU64, Ordering, Words};
 use loom::sync::{Arc, Condvar, Mutex};
 use loom::thread;
 
-/// A block's control words, and a futex made of a condition variable.
+/// A block's control words, and a futex made of condition variables: one for threads that sleep for room
+/// alone, one for all others.
 pub struct Model {
     words: Vec<AtomicU64>,
     asleep: Mutex<()>,
     woken: Condvar,
+    woken_for_room: Condvar,
 }
 
 impl Model {
@@ -18,6 +20,7 @@ impl Model {
             words: (0..bytes / 64 * 2).map(|_| AtomicU64::new(0)).collect(),
             asleep: Mutex::new(()),
             woken: Condvar::new(),
+            woken_for_room: Condvar::new(),
         }
     }
 }
@@ -29,19 +32,37 @@ impl Words for Model {
 }
 
 const EVENTCOUNT_AT: usize = 64;
+const FOR_ROOM: u32 = 1 << 31;
 
-impl Futex for Model {
-    fn wait(&self, seen: u64, _timeout_ns: u64) {
+impl Model {
+    fn wait_at(&self, condition: &Condvar, seen: u64) {
         // As in the kernel, comparing and going to sleep are one step for threads that wake. There is no
         // timeout: a lost wake-up must show as a deadlock.
         let guard = self.asleep.lock().unwrap();
         if self.word(EVENTCOUNT_AT).load(Ordering::SeqCst) == seen {
-            drop(self.woken.wait(guard).unwrap());
+            drop(condition.wait(guard).unwrap());
         }
+    }
+}
+
+impl Futex for Model {
+    fn wait(&self, seen: u64, _timeout_ns: u64) {
+        self.wait_at(&self.woken, seen);
     }
 
     fn wake_all(&self) {
+        self.wake(i32::MAX as u32, u32::MAX);
+    }
+
+    fn wait_as(&self, bits: u32, seen: u64, _timeout_ns: u64) {
+        self.wait_at(if bits == FOR_ROOM { &self.woken_for_room } else { &self.woken }, seen);
+    }
+
+    fn wake(&self, _most: u32, bits: u32) {
         let _guard = self.asleep.lock().unwrap();
+        if bits & FOR_ROOM != 0 {
+            self.woken_for_room.notify_all();
+        }
         self.woken.notify_all();
     }
 
