@@ -6,7 +6,7 @@
  * Prints "ACCEPTED", and how many ints were changed that no rank has sent, if the call returns. */
 #include "check.h"
 
-enum { ROOM = 1 << 20, UNTOUCHED = -1 };
+enum { ROOM = 1 << 21, UNTOUCHED = -1 };
 
 static int in[ROOM], out[ROOM], counts[64], starts[64], ones[64];
 

@@ -19,19 +19,22 @@ pub fn register() -> bool {
     unsafe { system_call(libc::SYS_membarrier, [REGISTER_GLOBAL_EXPEDITED, 0, 0, 0, 0, 0]) == 0 }
 }
 
-/// The time so many nanoseconds from now, as bitset waits take it.
-fn from_now(timeout_ns: u64) -> libc::timespec {
+/// The time so many nanoseconds from now, as bitset waits take it. None where a sandbox refuses the call.
+fn from_now(timeout_ns: u64) -> Option<libc::timespec> {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // Not by the C library's function, which front ends interpose.
     // SAFETY: the clock exists, and the time may be written.
-    unsafe {
+    let code = unsafe {
         let (clock, place) = (libc::CLOCK_MONOTONIC as usize, std::ptr::from_mut(&mut time) as usize);
         system_call(libc::SYS_clock_gettime, [clock, place, 0, 0, 0, 0])
     };
+    if code != 0 {
+        return None;
+    }
     let ns = timeout_ns.saturating_add(time.tv_nsec as u64);
     time.tv_sec = time.tv_sec.saturating_add((ns / 1_000_000_000) as libc::time_t);
     time.tv_nsec = (ns % 1_000_000_000) as _;
-    time
+    Some(time)
 }
 
 impl Futex for Mapped {
@@ -60,7 +63,7 @@ impl Futex for Mapped {
     }
 
     fn wait_as(&self, bits: u32, seen: u64, timeout_ns: u64) {
-        let until = from_now(timeout_ns);
+        let Some(until) = from_now(timeout_ns) else { return self.wait(seen, timeout_ns) };
         let word = self.pointer(EVENTCOUNT_AT);
         // SAFETY: as above.
         unsafe {

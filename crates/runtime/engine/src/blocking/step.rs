@@ -48,7 +48,7 @@ pub(super) fn carry(
         waited_ns = process.wait(part, &awaited, expected_ns, &mut is_done)?;
         part.with(|state| state.learn(kind, waited_ns));
     }
-    if operation.may_read_directly() && part.is_revoked() {
+    if operation.may_read_directly() && part.is_revoked_since_reading() {
         return Err(Revoked); // the depositor may have changed its buffer before this rank read it
     }
     let awaited = if waited_ns > 0 { operation.awaited(part) } else { None };

@@ -134,8 +134,10 @@ impl Instance<'_> {
     fn bytes_expected(&self, ranks: usize, rank: usize) -> Option<usize> {
         match self.kind {
             Kind::Barrier | Kind::Gatherv | Kind::Scatterv | Kind::Alltoallv | Kind::Alltoallw => None,
+            Kind::Scatter | Kind::Alltoall | Kind::ReduceScatterBlock if self.route == Route::Direct => {
+                Some(self.call.bytes * ranks)
+            }
             Kind::Scatter | Kind::Alltoall => Some(self.len * ranks),
-            Kind::ReduceScatterBlock if self.route == Route::Direct => Some(self.len * ranks),
             Kind::Allgatherv => {
                 // SAFETY: one span per rank, by the promise of the front end.
                 let bytes = unsafe { self.call.recv_span(rank) }.bytes;

@@ -29,6 +29,8 @@ pub struct DepositPlan {
     payload: usize,
     /// How many bytes of the rank's ring it needs.
     pub ring_bytes: usize,
+    /// What readers are told of its length.
+    described: usize,
     /// The payload has no place at the board.
     is_long: bool,
     /// Of a long payload: its place in the rank's bounce buffer, as an offset from the board.
@@ -80,7 +82,23 @@ impl DepositPlan {
             0
         };
         let is_long = direct && payload > 0;
-        DepositPlan { kind, part_of, ranks, at, len, payload, ring_bytes, is_long, bounce_at: None }
+        // Readers find their slice by the length of a block, on which therefore all have to agree.
+        let described = match kind {
+            Kind::Scatter | Kind::Alltoall | Kind::ReduceScatterBlock if direct => call.bytes * ranks,
+            _ => payload,
+        };
+        DepositPlan {
+            kind,
+            part_of,
+            ranks,
+            at,
+            len,
+            payload,
+            ring_bytes,
+            described,
+            is_long,
+            bounce_at: None,
+        }
     }
 
     /// Other ranks will read this rank's memory, which must stay unchanged until they have done so.
@@ -173,7 +191,7 @@ impl DepositPlan {
     }
 
     fn describe(&self, place: u64) -> u64 {
-        describe(place, self.part_of, self.payload)
+        describe(place, self.part_of, self.described)
     }
 
     /// How many bytes of the payload do not fit into a cell, for a deposit that is a vector or a block.

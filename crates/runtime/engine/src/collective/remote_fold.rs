@@ -95,6 +95,7 @@ impl RemoteFold {
         // A reduce_scatter of parts of different lengths is one instance.
         let bytes = if instance.kind == CollectiveKind::ReduceScatter { mine.bytes } else { instance.len };
         let vectors = instance.kind.operands(part.ranks, part.me);
+        let combines_own = part.me < vectors;
         let blocks = part.ranks - 1;
         let block = (BLOCKS_BYTES / blocks.max(1)).min(LARGEST_BLOCK).max(elem).min(bytes) / elem * elem;
         let stride = block.next_multiple_of(ALIGNMENT);
@@ -122,7 +123,7 @@ impl RemoteFold {
             let block_of = |rank: usize| {
                 if let Some(piece) = pieces[rank].filter(|piece| piece.address().is_none()) {
                     piece.pointer.wrapping_add(start_in(&piece) + self.done)
-                } else if rank == innermost && !ptr::eq(own, out) {
+                } else if rank == innermost && !(combines_own && ptr::eq(own, out)) {
                     out
                 } else {
                     blocks.wrapping_add((rank - usize::from(rank > part.me)) * stride)

@@ -7,7 +7,7 @@ use crate::deferral::fast_path;
 use crate::wait::crowding::yield_now;
 use evenkeel_segment::board::revocation;
 use std::cell::UnsafeCell;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering, fence};
 
 /// The communicator has been revoked, or a member has died and the host library reports that. Operations in
 /// progress on it have ended without a result.
@@ -137,6 +137,15 @@ impl NodePart {
             self.note_revoked();
         }
         is_revoked
+    }
+
+    /// The same after data have been read, which their owner may have overwritten if the communicator was
+    /// revoked meanwhile.
+    pub(crate) fn is_revoked_since_reading(&self) -> bool {
+        // Acquire: the loads of the data come before that of the mark, which their owner sees before it
+        // writes.
+        fence(Ordering::Acquire);
+        self.is_revoked()
     }
 
     /// Returns whether members have died, in a job whose host library reports process faults. In that case

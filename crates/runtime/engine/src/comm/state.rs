@@ -184,7 +184,7 @@ impl PartState {
     pub(crate) fn leave(&mut self, board: &Board<Mapped>, me: usize, seq: Seq) {
         let before = self.left;
         if self.leave_quietly(board, me, seq) {
-            board.notify_room(before);
+            board.notify_room(before, self.left);
         }
     }
 

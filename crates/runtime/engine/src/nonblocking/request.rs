@@ -133,7 +133,7 @@ impl Requests {
                     tally.sample(node.clock().ns_since(began), 0);
                 }
             }
-            let is_revoked = is_done && work.may_read_directly() && part.is_revoked();
+            let is_revoked = is_done && work.may_read_directly() && part.is_revoked_since_reading();
             let request = Box::into_raw(Box::new(Request {
                 companion: companion.clone(),
                 kind,
@@ -206,7 +206,8 @@ impl Requests {
         }
         // If data was read from a rank that has left the call, it may not have been that rank's
         // contribution.
-        request.is_revoked = (!is_complete || request.work.may_read_directly()) && part.is_revoked();
+        request.is_revoked =
+            (!is_complete || request.work.may_read_directly()) && part.is_revoked_since_reading();
         if !is_complete && !request.is_revoked {
             return false;
         }

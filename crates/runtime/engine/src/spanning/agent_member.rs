@@ -265,7 +265,7 @@ impl AgentMember {
             board.notify();
         }
         if room {
-            board.notify_room(0); // it may have left several instances
+            board.notify_room(0, u64::MAX); // it may have left several instances
         }
         if barriers > 0 && !contribution {
             board.notify_entry(self.part.me, barriers - 1);

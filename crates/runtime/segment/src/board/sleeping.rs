@@ -47,24 +47,27 @@ impl<M: Words + Futex> Board<M> {
     }
 
     /// Wakes members that sleep until there is room. To be called after leaving the instances from `before`
-    /// on. There is no fence here unless some member is seen to sleep: on rare occasions a sleeper is
+    /// to `after`. There is no fence here unless some member is seen to sleep: on rare occasions a sleeper is
     /// overlooked, and then sleeps until its timeout.
     #[inline(always)]
-    pub fn notify_room(&self, before: u64) {
+    pub fn notify_room(&self, before: u64, after: u64) {
         if self.memory.word(ROOM_WANTED_AT).load(Ordering::Relaxed) != 0 {
-            self.wake_for_room(before);
+            self.wake_for_room(before, after);
         }
     }
 
     #[cold]
-    fn wake_for_room(&self, before: u64) {
-        // Of the last two members that leave an instance at the same time, one has to see that both have.
-        fence(Ordering::SeqCst);
-        let left = self.all_left();
+    fn wake_for_room(&self, before: u64, after: u64) {
         // Those that wait for the window are not woken for each instance, to make one deposit and sleep
         // again.
         let batch = (self.geometry.window / 2).max(1) as u64;
         let for_memory = self.memory.word(ROOM_WANTED_AT).load(Ordering::Relaxed) >= FOR_MEMORY;
+        if !for_memory && before / batch == after / batch {
+            return;
+        }
+        // Of the last two members that leave an instance at the same time, one has to see that both have.
+        fence(Ordering::SeqCst);
+        let left = self.all_left();
         if left > before && (for_memory || before / batch != left / batch) {
             eventcount::wake_some_sleepers(&self.memory, ALL, FOR_ROOM);
         }

@@ -5,13 +5,14 @@ use evenkeel_segment::sync::{AtomicU64, Ordering, Words};
 use loom::sync::{Arc, Condvar, Mutex};
 use loom::thread;
 
-/// A block's control words, and a futex made of condition variables: one for threads that sleep for room
-/// alone, one for all others.
+/// A block's control words, and a futex made of condition variables, by what threads sleep for: for what is
+/// announced to all, for room, for either.
 pub struct Model {
     words: Vec<AtomicU64>,
     asleep: Mutex<()>,
     woken: Condvar,
     woken_for_room: Condvar,
+    woken_for_either: Condvar,
 }
 
 impl Model {
@@ -21,6 +22,7 @@ impl Model {
             asleep: Mutex::new(()),
             woken: Condvar::new(),
             woken_for_room: Condvar::new(),
+            woken_for_either: Condvar::new(),
         }
     }
 }
@@ -47,7 +49,7 @@ impl Model {
 
 impl Futex for Model {
     fn wait(&self, seen: u64, _timeout_ns: u64) {
-        self.wait_at(&self.woken, seen);
+        self.wait_at(&self.woken_for_either, seen);
     }
 
     fn wake_all(&self) {
@@ -55,7 +57,12 @@ impl Futex for Model {
     }
 
     fn wait_as(&self, bits: u32, seen: u64, _timeout_ns: u64) {
-        self.wait_at(if bits == FOR_ROOM { &self.woken_for_room } else { &self.woken }, seen);
+        let condition = match (bits & FOR_ROOM != 0, bits & !FOR_ROOM != 0) {
+            (true, true) => &self.woken_for_either,
+            (true, false) => &self.woken_for_room,
+            _ => &self.woken,
+        };
+        self.wait_at(condition, seen);
     }
 
     fn wake(&self, _most: u32, bits: u32) {
@@ -63,7 +70,10 @@ impl Futex for Model {
         if bits & FOR_ROOM != 0 {
             self.woken_for_room.notify_all();
         }
-        self.woken.notify_all();
+        if bits & !FOR_ROOM != 0 {
+            self.woken.notify_all();
+        }
+        self.woken_for_either.notify_all();
     }
 
     fn membarrier(&self) {
