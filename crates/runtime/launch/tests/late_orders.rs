@@ -1,5 +1,5 @@
-//! A node process that is silent for too long, and reads later what its launcher has told it meanwhile: the
-//! processes were killed, and that is no success.
+//! What a node process makes of orders that it reads late: those that came while it was silent for too long,
+//! which is no success, and an order to end that came together with the one to run.
 
 use evenkeel_launch::{HostLabel, Hosted, HostedJob, Order, Report};
 use rustix::event::{PollFd, PollFlags, poll};
