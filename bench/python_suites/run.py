@@ -192,7 +192,8 @@ def run(setting, project, ranks, keep_logs):
 
 def measure(made, options):
     order, found = random.Random(options.seed), []
-    cells = [(p, r) for p in PROJECTS if not options.only or p.name in options.only for r in options.ranks]
+    projects = [p for p in PROJECTS if not options.only or p.name in options.only]
+    cells = [(p, r) for r in options.ranks for p in projects]
     with Progress(EXPECTED_S * len(made) * len(cells) * options.rounds) as progress:
         for project, ranks in cells:
             for _ in range(options.rounds):
@@ -210,8 +211,8 @@ def measure(made, options):
                             "passed": passed,
                         }
                     )
-                    # A run of all of this takes an hour; if it ends early, what was measured is kept.
-                    (HERE / "results.json").write_text(json.dumps(found, indent=1) + "\n")
+            # All of this takes an hour or more; if it ends early, what is complete is kept.
+            write(found, options)
     return found
 
 
@@ -252,6 +253,11 @@ def page(found, options):
     return "\n\n".join([*parts, "\n".join(rows)]) + "\n"
 
 
+def write(found, options):
+    (HERE / "results.json").write_text(json.dumps(found, indent=1) + "\n")
+    (HERE / "results.md").write_text(page(found, options))
+
+
 def main():
     p = argparse.ArgumentParser(description=__doc__.split("\n\n", maxsplit=1)[0])
     p.add_argument("--rounds", type=int, default=3)
@@ -265,7 +271,6 @@ def main():
     options = p.parse_args()
     install()
     found = measure(settings(options.libraries.split(",")), options)
-    (HERE / "results.md").write_text(page(found, options))
     sys.stdout.write(page(found, options))
 
 

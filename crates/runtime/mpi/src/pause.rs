@@ -199,9 +199,7 @@ pub extern "C" fn ek_host_look_ends(has_found: bool, asks: bool, is_locked: bool
     if has_found {
         wait.pause = Pause::BEGINS;
     } else if asks || is_locked {
-        let first_polls =
-            if asks { LOOKS_BEFORE_ASKER_YIELDS } else { u64::from(node.waiting.first_polls()) };
-        yield_in_host(process, node, &mut wait.pause, first_polls, is_locked);
+        yield_in_host(process, node, &mut wait.pause, asks, is_locked);
     } else {
         pause_once(process, node, &mut wait.pause, false);
     }
@@ -210,16 +208,19 @@ pub extern "C" fn ek_host_look_ends(has_found: bool, asks: bool, is_locked: bool
     HOST_WAIT.set(wait);
 }
 
-/// Yields after so many looks, and never sleeps.
-fn yield_in_host(process: &Process, node: &Node, pause: &mut Pause, first_polls: u64, is_locked: bool) {
+/// Yields after some looks, and never sleeps.
+fn yield_in_host(process: &Process, node: &Node, pause: &mut Pause, asks: bool, is_locked: bool) {
     let clock = node.clock();
+    let first_polls = if asks { LOOKS_BEFORE_ASKER_YIELDS } else { u64::from(node.waiting.first_polls()) };
     if pause.began_ticks == 0 {
         pause.began_ticks = clock.now().0.max(1);
     }
     pause.polls += 1;
     let waited_ns = clock.ns_since(Ticks(pause.began_ticks));
     let leaves_lock = is_locked && waited_ns % LOCKED_PERIOD_NS > LOCKED_YIELDS_NS;
-    let may_yield = node.waiting.may_yield() && !process.crowding.is_crowded(clock);
+    // Who only asks may have something better to do than to lose its core for a time slice. Ranks that wait
+    // yield even so: if they did not, each one's yields would be long because the others keep their cores.
+    let may_yield = node.waiting.may_yield() && !(asks && process.crowding.is_crowded(clock));
     if pause.polls > first_polls && may_yield && !leaves_lock {
         process.crowding.yield_core(clock);
     }
