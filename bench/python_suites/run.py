@@ -218,7 +218,8 @@ def measure(made, options):
 
 def page(found, options):
     cores = len(os.sched_getaffinity(0))
-    rounds = f"--rounds {options.rounds} --ranks {','.join(map(str, options.ranks))}"
+    ranks = ",".join(map(str, options.ranks))
+    rounds = f"--rounds {options.rounds} --ranks {ranks} --libraries {options.libraries}"
     parts = [
         "# Test suites of Python projects: results",
         f"`bench/python_suites/run.py {rounds}`, {cores} cores, Linux {os.uname().release}. Seconds, "
