@@ -6,6 +6,7 @@
 use super::ring_allocator::RingAllocator;
 use super::shared::Shared;
 use crate::clock::Ticks;
+use crate::job::spare_block::SpareBlock;
 use evenkeel_segment::block::Block;
 use evenkeel_segment::board::backlog::{Backlog, BacklogGeometry};
 use evenkeel_segment::{Board, Mapped, Seq};
@@ -21,23 +22,13 @@ const GRACE_SHARED_NS: u64 = 2_000_000;
 /// A rank's own view of its backlog.
 #[derive(Default)]
 pub(crate) struct OwnBacklog {
-    place: Place,
+    block: SpareBlock,
     /// Deposits whose readers had not left when this rank last looked: the instance and the reader.
     deposits: VecDeque<(Seq, usize)>,
     ring: Option<RingAllocator>,
     /// How many instances all ranks had left when this rank last looked, and since when.
     all_left: u64,
     since: Ticks,
-}
-
-#[derive(Default)]
-enum Place {
-    /// None has been needed.
-    #[default]
-    None,
-    /// The segment has no room for one.
-    Refused,
-    Block(Block),
 }
 
 /// Where a deposit in the backlog goes.
@@ -110,24 +101,13 @@ impl OwnBacklog {
 
     /// The block of the backlog, made at its first use.
     fn block(&mut self, shared: &Shared, me: usize) -> Option<Block> {
-        if let Place::None = self.place {
-            self.place = match shared.node.allocator().allocate_spare(&BacklogGeometry::new()) {
-                Some(block) => {
-                    shared.board.announce_backlog(me, block);
-                    Place::Block(block)
-                }
-                None => Place::Refused,
-            };
-        }
-        match self.place {
-            Place::Block(block) => Some(block),
-            _ => None,
-        }
+        let announce = |block| shared.board.announce_backlog(me, block);
+        self.block.get(&shared.node.allocator(), &BacklogGeometry::new(), announce)
     }
 
     /// Gives the block back. The readers of all deposits must have left.
     pub(crate) fn release(&mut self, shared: &Shared) {
-        if let Place::Block(block) = std::mem::take(&mut self.place) {
+        if let SpareBlock::Made(block) = std::mem::take(&mut self.block) {
             shared.node.allocator().drop_reference(block, &BacklogGeometry::new());
         }
     }

@@ -5,6 +5,7 @@
 //! so what a process takes is bounded however many communicators it has. A place is used again once the
 //! readers of what was there have left that instance.
 
+use super::spare_block::SpareBlock;
 use evenkeel_segment::block::{Block, BlockAllocator, Extent};
 use evenkeel_segment::board::revocation::is_revoked;
 use evenkeel_segment::layout::HEAD_BYTES;
@@ -55,18 +56,8 @@ impl Readers {
 /// A process's own view of its bounce buffer.
 #[derive(Default)]
 pub(crate) struct BounceBuffer {
-    place: Place,
+    block: SpareBlock,
     pieces: Pieces<Readers>,
-}
-
-#[derive(Default)]
-enum Place {
-    /// None has been needed.
-    #[default]
-    None,
-    /// The segment has no room for one.
-    Refused,
-    Block(Block),
 }
 
 impl BounceBuffer {
@@ -78,20 +69,10 @@ impl BounceBuffer {
         bytes: usize,
         readers: Readers,
     ) -> Option<usize> {
-        let block = self.block(blocks)?;
+        let block = self.block.get(blocks, &BounceExtent, |_| ())?;
         self.pieces.release(|readers| readers.have_left(blocks));
         let at = self.pieces.reserve(bytes, TOTAL_BYTES - HEAD_BYTES, readers)?;
         Some(block.offset() + HEAD_BYTES + at)
-    }
-
-    fn block(&mut self, blocks: &BlockAllocator<'_, Segment>) -> Option<Block> {
-        if let Place::None = self.place {
-            self.place = blocks.allocate_spare(&BounceExtent).map_or(Place::Refused, Place::Block);
-        }
-        match self.place {
-            Place::Block(block) => Some(block),
-            _ => None,
-        }
     }
 }
 

@@ -23,3 +23,4 @@ pub mod neighbour;
 pub mod node;
 pub mod nodes;
 pub mod process_info;
+pub(crate) mod spare_block;
