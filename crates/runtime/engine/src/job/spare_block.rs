@@ -15,7 +15,8 @@ pub(crate) enum SpareBlock {
 }
 
 impl SpareBlock {
-    /// The block, made at the first call; `announce` is called with a new one. `None` if the segment has no room.
+    /// The block, made at the first call; `announce` is called with a new one. `None` if the segment has no
+    /// room.
     pub(crate) fn get(
         &mut self,
         blocks: &BlockAllocator<'_, Segment>,
