@@ -369,9 +369,14 @@ def mpich():
 def test_a_rank_that_fails_ends_the_ranks_on_all_hosts(clean, mpich):
     """Rank 2 is on h1. The slots say so."""
     options = ["h0:2,h1:1,h2:1", "-n", 4, "--quiet"]
-    done = run_ranks(clean, mpich, "exit", 2, 9, program="launch_cases.c", options=options)
+    sentence = r"rank 2 on h1 \(process \d+\) ended with exit code 9"
+    done = run_ranks(clean, mpich, "exit alone", 2, 9, program="launch_cases.c", options=options)
     assert done.returncode == 9, done.stderr
-    assert re.search(r"rank 2 on h1 \(process \d+\) ended with exit code 9", done.stderr)
+    assert re.search(sentence, done.stderr)
+    # MPICH's barrier may crash when a connection breaks, before h1 has said why it broke.
+    done = run_ranks(clean, mpich, "exit", 2, 9, program="launch_cases.c", options=options)
+    assert done.returncode in (9, 128 + signal.SIGSEGV), done.stderr
+    assert re.search(sentence, done.stderr)
     done = run_ranks(clean, mpich, "abort", 3, 5, program="launch_cases.c", options=options)
     assert done.returncode == 5, done.stderr
     assert "rank 3 on h2 called MPI_Abort with code 5" in done.stderr

@@ -118,7 +118,7 @@ int main(int argc, char **argv)
     if (rank == one) {
         if (!strcmp(what, "abort"))
             MPI_Abort(MPI_COMM_WORLD, atoi(value));
-        if (!strcmp(what, "exit"))
+        if (!strcmp(what, "exit") || !strcmp(what, "exit alone"))
             exit(atoi(value));
         if (!strcmp(what, "kill"))
             raise(atoi(value));
@@ -145,6 +145,8 @@ int main(int argc, char **argv)
             signal(SIGINT, SIG_IGN);
         }
     }
+    if (!strcmp(what, "exit alone")) /* the library does not notice */
+        sleep_for_ever();
     MPI_Barrier(MPI_COMM_WORLD);
     if (!strcmp(what, "sleep") || !strcmp(what, "stubborn")) {
         printf("asleep\n");

@@ -131,7 +131,11 @@ impl Client {
             1 => " The job was ended.",
             _ => " The job was ended on all hosts.",
         };
-        let sentence = Some(format!("{}{end}", cause.text)).filter(|text| !text.is_empty());
+        let rival = self
+            .machine
+            .rival()
+            .map_or(String::new(), |rival| format!(" At about the same time, or before: {}", rival.text));
+        let sentence = Some(format!("{}{rival}{end}", cause.text)).filter(|text| !text.is_empty());
         Ok(Ended { code: cause.code, sentence, signal: None })
     }
 

@@ -10,7 +10,8 @@
 //!   its children do so. One that has not heard of a child tells its parent.
 //! * Every node says that it lives, ten times within the patience. One that was stopped itself gives the
 //!   others that time, too.
-//! * The client takes the first failure that it hears of for the cause, and ends the job everywhere. A
+//! * The client takes the first failure that it hears of for the cause, and ends the job everywhere. The first
+//!   of another host that did not know of the end yet is told with it: it may have happened before. A
 //!   failure that ends nothing (`--keep-going`) keeps the exit code; what ends the job later is what the user
 //!   is told.
 
@@ -39,6 +40,9 @@ pub struct Failure {
     pub is_only_noted: bool,
     /// Whether a process has ended because it noticed that another one had failed, which is the cause then.
     pub is_consequence: bool,
+    /// Whether it is a process's own, and its host had not been told by then that the job ends. Of two such
+    /// failures the one that the client hears of later may have been the first.
+    pub is_before_end: bool,
 }
 
 /// What goes from a parent to a child.
@@ -161,6 +165,8 @@ pub enum Rule {
     Forward,
     /// The first failure is the cause.
     FirstCause,
+    /// What may have failed before it is told, too.
+    BothCauses,
     /// Who takes its parent for lost tells it so: the parent may live.
     TellParent,
 }
@@ -218,6 +224,8 @@ pub struct Machine {
     is_ready: bool,
     /// What has ended the job.
     cause: Option<Failure>,
+    /// What may have failed before it, elsewhere.
+    rival: Option<Failure>,
     /// What has failed before, and has ended nothing.
     noted: Option<Failure>,
     said_alive: Millis,
@@ -251,6 +259,7 @@ impl Machine {
             refusals: Vec::new(),
             is_ready: false,
             cause: None,
+            rival: None,
             noted: None,
             said_alive: now,
             ticked: now,
@@ -276,6 +285,11 @@ impl Machine {
     /// what was only noted. Of the client only.
     pub fn cause(&self) -> Option<&Failure> {
         self.cause.as_ref().or(self.noted.as_ref())
+    }
+
+    /// A failure on another host that may have come before the cause, and be what it followed from.
+    pub fn rival(&self) -> Option<&Failure> {
+        self.cause.as_ref().and(self.rival.as_ref())
     }
 
     /// Whether the parent is lost: no process takes what goes to it.
@@ -393,7 +407,10 @@ impl Machine {
             }
             Local::Checked(_) => {}
             Local::Values(values) => self.values = Some(values),
-            Local::Failed(failure) => self.fail(failure, actions),
+            Local::Failed(failure) => {
+                let is_before_end = self.phase != Phase::Ending;
+                self.fail(Failure { is_before_end, ..failure }, actions);
+            }
             Local::Ended => self.processes = Processes::Ended,
         }
     }
@@ -414,6 +431,8 @@ impl Machine {
             let first = self.noted.as_ref().filter(|noted| !self.comes_before(&failure, Some(noted)));
             let code = first.map_or(failure.code, |first| first.code);
             self.cause = Some(Failure { code, ..failure });
+        } else if failure.is_before_end && !failure.is_consequence && self.has(Rule::BothCauses) {
+            self.rival.get_or_insert(failure);
         }
         self.end(is_patient, actions);
     }
@@ -463,6 +482,7 @@ impl Machine {
                 is_patient: true,
                 is_only_noted: false,
                 is_consequence: false,
+                is_before_end: false,
             });
         }
         match self.phase {
@@ -618,5 +638,12 @@ pub const EXIT_LOST: u8 = 1;
 
 /// A host is lost.
 fn lost(text: String) -> Failure {
-    Failure { code: EXIT_LOST, text, is_patient: false, is_only_noted: false, is_consequence: false }
+    Failure {
+        code: EXIT_LOST,
+        text,
+        is_patient: false,
+        is_only_noted: false,
+        is_consequence: false,
+        is_before_end: false,
+    }
 }

@@ -60,6 +60,12 @@ enum Fault {
         then: usize,
         at: Millis,
     },
+    /// The same, but so soon that the client may hear of the second one first.
+    Together {
+        first: usize,
+        then: usize,
+        at: Millis,
+    },
 }
 
 #[derive(Clone, Debug)]
@@ -149,6 +155,10 @@ impl World {
                 // Later than the first failure is known to the client.
                 world.at(at + 4 * DELAY, Event::Exit(then, 9));
             }
+            Fault::Together { first, then, at } => {
+                world.at(at, Event::Exit(first, 7));
+                world.at(at + 1, Event::Exit(then, 9));
+            }
             _ => {}
         }
         world
@@ -213,6 +223,7 @@ impl World {
                 is_patient: true,
                 is_only_noted: false,
                 is_consequence: false,
+                is_before_end: false,
             };
             self.at(self.now, Event::Input(node, Input::Local(Local::Failed(failure))));
         }
@@ -314,7 +325,11 @@ impl World {
         matches!(self.fault, Fault::Stop { lasts, .. } if lasts > PATIENCE)
             || matches!(
                 self.fault,
-                Fault::Death { .. } | Fault::Cut { .. } | Fault::Exit { .. } | Fault::Two { .. }
+                Fault::Death { .. }
+                    | Fault::Cut { .. }
+                    | Fault::Exit { .. }
+                    | Fault::Two { .. }
+                    | Fault::Together { .. }
             )
     }
 
@@ -360,6 +375,12 @@ impl World {
             }
             Fault::Exit { code, node, .. } => return self.wrong_cause(node, code),
             Fault::Two { first, .. } => return self.wrong_cause(first, 7),
+            Fault::Together { first, .. } => {
+                let told = client.cause().into_iter().chain(client.rival());
+                let mut told = told.map(|failure| failure.text.clone());
+                let first = format!("h{first}");
+                return (!told.any(|text| text == first)).then(|| format!("{first} failed first, untold"));
+            }
             _ => {}
         }
         None
@@ -386,6 +407,7 @@ fn faults(seed: u64) -> Vec<Fault> {
             all.push(Fault::Exit { node, at: 300 + time(), code: 3 });
             all.push(Fault::Refuses { node });
             all.push(Fault::Two { first: node, then: 1 + node % (n - 1), at: 300 + time() });
+            all.push(Fault::Together { first: node, then: 1 + node % (n - 1), at: 300 + time() });
         }
     }
     all.push(Fault::Stop { node: 0, at: 1000 + time(), lasts: 3 * PATIENCE });
@@ -416,6 +438,7 @@ fn without_a_rule_a_history_breaks_what_it_is_for() {
         (Rule::OwnStop, "a healthy job failed"),
         (Rule::Forward, "outlived"),
         (Rule::FirstCause, "failed first"),
+        (Rule::BothCauses, "untold"),
         (Rule::TellParent, "for a success"),
     ] {
         let (seed, fault, why) = history_that_breaks(Some(rule), 20).expect("the rule is for nothing");
@@ -435,6 +458,7 @@ fn a_consequence_is_not_the_cause() {
         is_patient: true,
         is_only_noted: false,
         is_consequence,
+        is_before_end: false,
     };
     let mut client = Machine::client(vec!["a".into(), "b".into()], PATIENCE, 0);
     for child in 0..2 {
@@ -462,7 +486,8 @@ fn running_client() -> Machine {
 /// What is only noted.
 fn noted(code: u8, is_consequence: bool) -> Input {
     let text = format!("noted {code}");
-    let failure = Failure { code, text, is_patient: true, is_only_noted: true, is_consequence };
+    let failure =
+        Failure { code, text, is_patient: true, is_only_noted: true, is_consequence, is_before_end: true };
     Input::Up(0, Up::Failed(failure))
 }
 

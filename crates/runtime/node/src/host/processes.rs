@@ -128,8 +128,14 @@ impl Processes {
             match report {
                 Report::Values(values) => events.push(Local::Values(values)),
                 Report::Failed { code, text, is_patient, is_only_noted, is_consequence } => {
-                    let failure = Failure { code, text, is_patient, is_only_noted, is_consequence };
-                    events.push(Local::Failed(failure));
+                    events.push(Local::Failed(Failure {
+                        code,
+                        text,
+                        is_patient,
+                        is_only_noted,
+                        is_consequence,
+                        is_before_end: false, // the machine knows
+                    }));
                 }
                 Report::Ended => self.has_reported_end = true,
             }
@@ -144,6 +150,7 @@ impl Processes {
                 is_patient: false,
                 is_only_noted: false,
                 is_consequence: false,
+                is_before_end: false,
             }));
         }
         events
