@@ -10,10 +10,9 @@
 //!   its children do so. One that has not heard of a child tells its parent.
 //! * Every node says that it lives, ten times within the patience. One that was stopped itself gives the
 //!   others that time, too.
-//! * The client takes the first failure that it hears of for the cause, and ends the job everywhere. A failure
-//!   elsewhere that came before its host knew of the end is told with it: it may have been the first. A
-//!   failure that ends nothing (`--keep-going`) keeps the exit code; what ends the job later is what the user
-//!   is told.
+//! * The client takes the first failure that it hears of for the cause, and ends the job everywhere. One on
+//!   another host that did not know of the end yet is told with it: it may have been the first. A failure
+//!   that ends nothing (`--keep-going`) keeps the exit code; what ends the job later is told.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
