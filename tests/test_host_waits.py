@@ -11,7 +11,7 @@ pytestmark = pytest.mark.in_turn
 BLOCKING = [
     *("receives", "probes", "probes_matched", "synchronous", "long_send", "sendrecv", "replace"),
     *("wait_one", "wait_all", "wait_any", "wait_some", "persistent", "persistent_collective"),
-    *("truncated", "refused", "fence", "duplicate"),
+    *("truncated", "refused", "fence", "flush", "duplicate"),
 ]
 ASKING = ["tests", "looks"]
 

@@ -25,7 +25,7 @@ from evenkeel_bench.libraries import AS_ROOT, BEST_KNOWN, libraries  # noqa: E40
 from evenkeel_bench.progress import Progress  # noqa: E402
 
 EVENKEEL = Path(os.environ.get("EVENKEEL", ROOT / "target/release/evenkeel"))
-CALLS = ("ring", "sendrecv", "halo", "neighbour_alltoall", "fence", "lock", "dup", "split")
+CALLS = ("ring", "sendrecv", "halo", "neighbour_alltoall", "fence", "lock", "flush", "dup", "split")
 ROUNDS_OF_A_CALL = 20  # a spinning library takes 0.1 s for some of them
 EXPECTED_S = 5  # of one run
 LONGEST_S = 300

@@ -8,9 +8,9 @@
 
 enum { BYTES = 64, NEIGHBOURS = 2 };
 
-static int rank, size, left, right;
+static int rank, size, left, right, target;
 static char data[2 * NEIGHBOURS][BYTES];
-static MPI_Win window;
+static MPI_Win window, own_memory; /* the library's memory, and the program's */
 static MPI_Comm ring;
 
 static void ring_of_messages(void)
@@ -56,6 +56,14 @@ static void lock(void)
     MPI_Win_unlock(right, window);
 }
 
+static void flush(void)
+{
+    MPI_Win_lock(MPI_LOCK_SHARED, right, 0, own_memory);
+    MPI_Put(&rank, 1, MPI_INT, right, 0, 1, MPI_INT, own_memory);
+    MPI_Win_flush(right, own_memory);
+    MPI_Win_unlock(right, own_memory);
+}
+
 static void duplicate(void)
 {
     MPI_Comm comm;
@@ -80,6 +88,7 @@ static const struct {
     {"neighbour_alltoall", neighbour_alltoall},
     {"fence", fence},
     {"lock", lock},
+    {"flush", flush},
     {"dup", duplicate},
     {"split", split},
 };
@@ -92,6 +101,7 @@ int main(int argc, char **argv)
     const int rounds = argc > 1 ? atoi(argv[1]) : 100, is_periodic = 1;
     left = (rank + size - 1) % size, right = (rank + 1) % size;
     int *cell;
+    MPI_Win_create(&target, sizeof target, sizeof target, MPI_INFO_NULL, MPI_COMM_WORLD, &own_memory);
     MPI_Win_allocate(sizeof *cell, sizeof *cell, MPI_INFO_NULL, MPI_COMM_WORLD, &cell, &window);
     MPI_Cart_create(MPI_COMM_WORLD, 1, &size, &is_periodic, 0, &ring);
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
@@ -107,6 +117,7 @@ int main(int argc, char **argv)
     MPI_Win_fence(0, window);
     MPI_Comm_free(&ring);
     MPI_Win_free(&window);
+    MPI_Win_free(&own_memory);
     MPI_Finalize();
     return 0;
 }

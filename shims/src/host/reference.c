@@ -48,15 +48,15 @@ static references read_dynamic(const struct dl_phdr_info *info, const ElfW(Dyn) 
     return found;
 }
 
-/* The places where the host holds the address of a function. */
+/* The places where an object holds the address of a function. */
 enum { MOST_SLOTS = 4 };
-typedef struct redirection {
+typedef struct slots {
     const char *name;
-    const void *host; /* an address within the host */
-    void **slots[MOST_SLOTS];
+    const void *inside; /* an address within the object */
+    void **slot[MOST_SLOTS];
     bool is_protected[MOST_SLOTS]; /* read-only since the loader has relocated the object */
     int count;
-} redirection;
+} slots;
 
 /* The loader protects whole pages only. */
 static bool is_read_only(const struct dl_phdr_info *info, uintptr_t address)
@@ -72,17 +72,17 @@ static bool is_read_only(const struct dl_phdr_info *info, uintptr_t address)
     return false;
 }
 
-static void collect(redirection *r, const struct dl_phdr_info *info, const references *all,
+static void collect(slots *found, const struct dl_phdr_info *info, const references *all,
                     const ElfW(Rela) * reference, size_t bytes)
 {
-    for (size_t i = 0; reference && i < bytes / sizeof *reference && r->count < MOST_SLOTS; i++) {
+    for (size_t i = 0; reference && i < bytes / sizeof *reference && found->count < MOST_SLOTS; i++) {
         const unsigned type = (unsigned)ELF64_R_TYPE(reference[i].r_info);
         const ElfW(Sym) *symbol = &all->symbols[ELF64_R_SYM(reference[i].r_info)];
-        if ((type != CALLED && type != TAKEN) || strcmp(all->strings + symbol->st_name, r->name))
+        if ((type != CALLED && type != TAKEN) || strcmp(all->strings + symbol->st_name, found->name))
             continue;
         const uintptr_t slot = info->dlpi_addr + reference[i].r_offset;
-        r->is_protected[r->count] = is_read_only(info, slot);
-        r->slots[r->count++] = (void **)slot;
+        found->is_protected[found->count] = is_read_only(info, slot);
+        found->slot[found->count++] = (void **)slot;
     }
 }
 
@@ -98,11 +98,11 @@ static bool contains(const struct dl_phdr_info *info, const void *address)
     return false;
 }
 
-static int find_slots(struct dl_phdr_info *info, size_t bytes, void *context)
+static int look_into(struct dl_phdr_info *info, size_t bytes, void *context)
 {
-    redirection *r = context;
+    slots *found = context;
     (void)bytes;
-    if (!contains(info, r->host))
+    if (!contains(info, found->inside))
         return 0;
     for (int p = 0; p < info->dlpi_phnum; p++) {
         const ElfW(Phdr) *part = &info->dlpi_phdr[p];
@@ -111,25 +111,25 @@ static int find_slots(struct dl_phdr_info *info, size_t bytes, void *context)
         const references all = read_dynamic(info, (const void *)(info->dlpi_addr + part->p_vaddr));
         if (!all.symbols || !all.strings)
             continue;
-        collect(r, info, &all, all.called, all.called_bytes);
-        collect(r, info, &all, all.others, all.others_bytes);
+        collect(found, info, &all, all.called, all.called_bytes);
+        collect(found, info, &all, all.others, all.others_bytes);
     }
     return 1;
 }
 
 /* What a reference stands for. If the loader resolves it when it is used first, it leads back into the object
  * until then; the loader looks in the program's global scope first, then in what the object needs. */
-static void *meant(const redirection *r, void *const *slot)
+static void *meant(const slots *all, void *const *slot)
 {
     Dl_info target, host;
-    if (!dladdr(r->host, &host))
+    if (!dladdr(all->inside, &host))
         return NULL;
     if (dladdr(*slot, &target) && target.dli_fbase != host.dli_fbase)
         return *slot;
-    void *found = dlsym(RTLD_DEFAULT, r->name);
+    void *found = dlsym(RTLD_DEFAULT, all->name);
     void *handle = found ? NULL : dlopen(host.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
     if (handle) {
-        found = dlsym(handle, r->name);
+        found = dlsym(handle, all->name);
         dlclose(handle);
     }
     return found;
@@ -146,18 +146,33 @@ static bool store(void **slot, bool is_protected, void *value)
     return true;
 }
 
+/* Nothing but looking within dl_iterate_phdr: it holds a lock that dlopen of another thread may wait for,
+ * with the lock that dlsym needs. */
+static slots find_slots(const char *name, const void *inside)
+{
+    slots found = {.name = name, .inside = inside};
+    if (inside)
+        dl_iterate_phdr(look_into, &found);
+    return found;
+}
+
+static bool store_all(const slots *all, void *value)
+{
+    bool is_stored = false;
+    for (int i = 0; i < all->count; i++)
+        is_stored |= store(all->slot[i], all->is_protected[i], value);
+    return is_stored;
+}
+
 bool ek_host_redirect(const char *name, void *to, void **from)
 {
-    redirection r = {.name = name, .host = ek_host_function("PMPI_Init")};
-    /* Nothing but looking within dl_iterate_phdr: it holds a lock that dlopen of another thread may wait for,
-     * with the lock that dlsym needs. */
-    if (r.host)
-        dl_iterate_phdr(find_slots, &r);
-    *from = r.count > 0 ? meant(&r, r.slots[0]) : NULL;
-    bool is_stored = false;
-    for (int i = 0; *from && i < r.count; i++)
-        is_stored |= store(r.slots[i], r.is_protected[i], to);
-    return is_stored;
+    const slots host = find_slots(name, ek_host_function("PMPI_Init"));
+    *from = host.count > 0 ? meant(&host, host.slot[0]) : NULL;
+    if (!*from || !store_all(&host, to))
+        return false;
+    const slots definer = find_slots(name, *from);
+    store_all(&definer, to);
+    return true;
 }
 
 #else

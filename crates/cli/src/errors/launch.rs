@@ -182,6 +182,44 @@ pub enum LaunchError {
         option: &'static str,
     },
 
+    /// An option that says something of hosts on which evenkeel starts the ranks itself.
+    #[error("cannot use {option} here: it needs --launcher evenkeel and --hosts.")]
+    OnlyOnHosts {
+        /// The option.
+        option: &'static str,
+    },
+
+    /// An option of evenkeel's own launcher, which does not start this job.
+    #[error(
+        "cannot use {option} for this program: between hosts, Open MPI's own launcher starts its ranks. \
+         Leave the option out, or see what that launcher offers: --launcher-args."
+    )]
+    NotForOpenMpi {
+        /// The option.
+        option: &'static str,
+    },
+
+    /// A file cannot be sent to hosts.
+    #[error("cannot send {} to the hosts: {why}.", .path.display())]
+    Unsendable {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        why: String,
+    },
+
+    /// Two files that are to be sent have one name.
+    #[error(
+        "cannot send both {} and {}: they have one name, and come into one folder. Rename one.",
+        .one.display(), .other.display()
+    )]
+    SentTwice {
+        /// The first.
+        one: PathBuf,
+        /// The second.
+        other: PathBuf,
+    },
+
     /// A host is named twice.
     #[error("cannot use --hosts: host {host} is named twice. Name it once, with a number: {host}:2.")]
     HostTwice {

@@ -6,6 +6,7 @@ pub mod environment;
 pub mod hosts;
 pub mod launcher;
 pub mod preparation;
+pub mod sending;
 pub mod shim;
 pub mod trace_folder;
 pub mod transports;

@@ -245,6 +245,7 @@ mod tests {
                 environment: Vec::new(),
                 directory: "/".into(),
                 files: Vec::new(),
+                sent: Vec::new(),
                 is_mpi: false,
                 label: HostLabel::None,
                 input: InputChoice::None,

@@ -1,6 +1,7 @@
 //! The process that the user has started: the root of the tree.
 
 use crate::children::{ChildEvent, Children};
+use crate::delivery::{Dispatch, Originals};
 use crate::frame::{Assignment, Frame, LONGEST_PART, Stream};
 use crate::identity;
 use crate::input::Input;
@@ -40,6 +41,8 @@ struct Client {
     untold: Vec<[u32; 2]>,
     is_full: [bool; 2],
     is_closed: [bool; 2],
+    originals: Originals,
+    dispatch: Dispatch,
     input: Input,
     input_choice: InputChoice,
     is_input_over: bool,
@@ -53,6 +56,7 @@ struct Client {
 impl Client {
     fn start(places: &[Place], job: HostJob, settings: NodeSettings) -> Result<Client, NodeError> {
         let system = |what| move |why| NodeError::System { what, why };
+        let originals = Originals::open(&job.sent);
         let identity = identity::own().map_err(system("this program's own file"))?;
         let input_choice = job.input;
         let patience_ms = settings.patience_ms;
@@ -82,6 +86,8 @@ impl Client {
         Ok(Client {
             machine: Machine::client(children.hosts(), patience_ms, 0),
             untold: vec![[0; 2]; children.len()],
+            originals,
+            dispatch: Dispatch::new(children.len()),
             children,
             sinks,
             is_full: [false; 2],
@@ -105,6 +111,7 @@ impl Client {
         while !self.is_left {
             self.take_signals();
             self.take_children();
+            self.deliver();
             self.tell(MachineInput::Tick);
             self.take_room();
             self.read_input();
@@ -202,9 +209,16 @@ impl Client {
                 }
                 ChildEvent::Frame(Frame::Output(stream, bytes)) => self.show(child, stream, &bytes),
                 ChildEvent::Frame(Frame::InputTaken(bytes)) => self.input.taken(child, bytes as usize),
+                ChildEvent::Frame(Frame::WantFile(file)) => self.dispatch.want(child, file as usize),
+                ChildEvent::Frame(Frame::FileTaken(bytes)) => self.dispatch.taken(child, bytes.into()),
                 ChildEvent::Frame(_) => {}
             }
         }
+    }
+
+    fn deliver(&mut self) {
+        let children = &mut self.children;
+        self.dispatch.send(&mut self.originals, |child, frame| children.send(child, frame));
     }
 
     fn show(&mut self, child: usize, stream: Stream, bytes: &[u8]) {

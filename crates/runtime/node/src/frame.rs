@@ -55,6 +55,14 @@ pub(crate) enum Frame {
     InputEnd,
     /// So many bytes of it have been taken, here and below.
     InputTaken(u32),
+    /// The child lacks the file of this number.
+    WantFile(u32),
+    /// The next part of a file.
+    FilePart(u32, Vec<u8>),
+    /// The child has taken so many bytes of parts of files.
+    FileTaken(u32),
+    /// The child will not get this file.
+    NoFile(u32),
 }
 
 const ASSIGN: u8 = 0;
@@ -66,6 +74,10 @@ const OUTPUT_CLOSED: u8 = 5;
 const INPUT: u8 = 6;
 const INPUT_END: u8 = 7;
 const INPUT_TAKEN: u8 = 8;
+const WANT_FILE: u8 = 9;
+const FILE_PART: u8 = 10;
+const FILE_TAKEN: u8 = 11;
+const NO_FILE: u8 = 12;
 
 impl Frame {
     pub(crate) fn encode(&self) -> Vec<u8> {
@@ -86,6 +98,10 @@ impl Frame {
             Frame::Input(bytes) => [&[INPUT], &bytes[..]].concat(),
             Frame::InputEnd => vec![INPUT_END],
             Frame::InputTaken(count) => [&[INPUT_TAKEN], &count.to_le_bytes()[..]].concat(),
+            Frame::WantFile(file) => [&[WANT_FILE], &file.to_le_bytes()[..]].concat(),
+            Frame::FilePart(file, bytes) => [&[FILE_PART], &file.to_le_bytes()[..], &bytes[..]].concat(),
+            Frame::FileTaken(count) => [&[FILE_TAKEN], &count.to_le_bytes()[..]].concat(),
+            Frame::NoFile(file) => [&[NO_FILE], &file.to_le_bytes()[..]].concat(),
         }
     }
 
@@ -104,6 +120,13 @@ impl Frame {
             INPUT => Frame::Input(rest.to_vec()),
             INPUT_END => Frame::InputEnd,
             INPUT_TAKEN => Frame::InputTaken(count(rest)?),
+            WANT_FILE => Frame::WantFile(count(rest)?),
+            FILE_PART => {
+                let (file, bytes) = rest.split_first_chunk::<4>()?;
+                Frame::FilePart(u32::from_le_bytes(*file), bytes.to_vec())
+            }
+            FILE_TAKEN => Frame::FileTaken(count(rest)?),
+            NO_FILE => Frame::NoFile(count(rest)?),
             _ => return None,
         })
     }
@@ -125,6 +148,11 @@ mod tests {
             Frame::Input(Vec::new()),
             Frame::InputEnd,
             Frame::InputTaken(u32::MAX),
+            Frame::WantFile(0),
+            Frame::FilePart(7, vec![0, 255]),
+            Frame::FilePart(7, Vec::new()),
+            Frame::FileTaken(128 << 10),
+            Frame::NoFile(1),
         ];
         for frame in frames {
             let read = Frame::parse(&frame.encode()).unwrap();
@@ -136,7 +164,7 @@ mod tests {
     fn random_bytes_are_no_panic() {
         let mut random = Random::new(1);
         for _ in 0..100_000 {
-            let bytes: Vec<u8> = (0..random.below(12)).map(|_| (random.bits() % 11) as u8).collect();
+            let bytes: Vec<u8> = (0..random.below(12)).map(|_| (random.bits() % 15) as u8).collect();
             let _ = Frame::parse(&bytes);
         }
     }

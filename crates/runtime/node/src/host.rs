@@ -5,6 +5,7 @@ mod processes;
 
 use crate::boot::{Credentials, EXIT_OTHER_BUILD, Introduction, NODE};
 use crate::children::{ChildEvent, Children};
+use crate::delivery::{Delivery, Dispatch, Task};
 use crate::frame::{Assignment, Frame, Stream};
 use crate::identity;
 use crate::link::{Link, LinkEvent, open_port};
@@ -151,6 +152,8 @@ struct Host {
     children: Children,
     processes: Processes,
     output: Output,
+    delivery: Delivery,
+    dispatch: Dispatch,
     begun: Instant,
     /// The machine has said that nothing is left: the parent is to be told behind all output.
     is_done: bool,
@@ -170,6 +173,8 @@ impl Host {
             .map_err(|error| format!("cannot start further nodes: {error}."))?;
         let machine = Machine::host(children.hosts(), assignment.settings.patience_ms, 0);
         let processes = Processes::new(hosted, &assignment, children.len());
+        let delivery = Delivery::start(&assignment.job.sent, &assignment.places[0].host, &assignment.name);
+        let dispatch = Dispatch::new(children.len());
         Ok(Host {
             assignment,
             machine,
@@ -177,6 +182,8 @@ impl Host {
             children,
             processes,
             output: Output::default(),
+            delivery,
+            dispatch,
             begun,
             is_done: false,
             said_done: None,
@@ -188,11 +195,10 @@ impl Host {
     }
 
     fn run(mut self) {
-        let checked = check::check(&self.assignment).map(|program| self.processes.program = program);
-        self.tell(MachineInput::Local(Local::Checked(checked)));
         while !self.is_over() {
             self.take_parent();
             self.take_children();
+            self.deliver();
             self.take_processes();
             // What has come is looked at before the time is, so that no node is lost that was heard of.
             self.tell(MachineInput::Tick);
@@ -221,6 +227,27 @@ impl Host {
                 Action::Signal(number) => self.processes.order(&Order::Signal(number)),
                 Action::End { is_patient } => self.processes.order(&Order::End { is_patient }),
                 Action::Kill => self.processes.order(&Order::Kill),
+            }
+        }
+    }
+
+    /// Goes on with the files that this host and its children lack.
+    fn deliver(&mut self) {
+        let task = self.delivery.work();
+        self.carry_out(task);
+        let children = &mut self.children;
+        self.dispatch.send(&mut self.delivery, |child, frame| children.send(child, frame));
+    }
+
+    fn carry_out(&mut self, task: Option<Task>) {
+        match task {
+            None => {}
+            Some(Task::Ask(file)) => self.link.send(&Frame::WantFile(file as u32)),
+            Some(Task::GiveUp(why)) => self.tell(MachineInput::Local(Local::Checked(Err(why)))),
+            Some(Task::Finish) => {
+                self.delivery.localize(&mut self.assignment.job);
+                let checked = check::check(&self.assignment).map(|program| self.processes.program = program);
+                self.tell(MachineInput::Local(Local::Checked(checked)));
             }
         }
     }
@@ -254,6 +281,17 @@ impl Host {
                         self.tell_all_children(&Frame::InputEnd);
                     }
                     self.processes.end_input();
+                }
+                LinkEvent::Frame(Frame::FilePart(file, bytes)) => {
+                    let task = self.delivery.take(file as usize, &bytes);
+                    self.link.send(&Frame::FileTaken(bytes.len() as u32));
+                    self.carry_out(task);
+                    // Children are to get their share, and signs of life, before more is taken.
+                    return;
+                }
+                LinkEvent::Frame(Frame::NoFile(file)) => {
+                    let task = self.delivery.refused(file as usize);
+                    self.carry_out(task);
                 }
                 LinkEvent::Frame(_) => {}
             }
@@ -292,6 +330,8 @@ impl Host {
                 ChildEvent::Frame(Frame::InputTaken(bytes)) => {
                     self.processes.input.taken(child + 1, bytes as usize);
                 }
+                ChildEvent::Frame(Frame::WantFile(file)) => self.dispatch.want(child, file as usize),
+                ChildEvent::Frame(Frame::FileTaken(bytes)) => self.dispatch.taken(child, bytes.into()),
                 ChildEvent::Frame(_) => {}
             }
         }
@@ -342,7 +382,7 @@ impl Host {
 
     /// Sleeps until there may be something to do.
     fn sleep(&mut self) {
-        if self.is_over() || !self.children.arm() || !self.link.arm() {
+        if self.is_over() || self.delivery.has_work() || !self.children.arm() || !self.link.arm() {
             return;
         }
         let interval = Duration::from_millis(self.machine.interval() / 2 + 1);

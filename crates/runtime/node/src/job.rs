@@ -1,5 +1,6 @@
 //! What is to be run, and where.
 
+use crate::delivery::SentFile;
 use crate::remote_shell::RemoteShell;
 use evenkeel_launch::HostLabel;
 use serde::{Deserialize, Serialize};
@@ -43,6 +44,9 @@ pub struct HostJob {
     pub directory: OsString,
     /// Further files that must be there on every host.
     pub files: Vec<OsString>,
+    /// Files that every host is sent. Where their paths stand, in the command or above, those on the host
+    /// take their place.
+    pub sent: Vec<SentFile>,
     /// Whether these are ranks of an MPI program.
     pub is_mpi: bool,
     /// What is in front of each line of output.

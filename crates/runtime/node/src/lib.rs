@@ -9,6 +9,7 @@
 //! link          an authenticated connection between a node and a child: TLS
 //! output        what programs write, on its way to the client, with bounded memory
 //! input         what the user types, on its way to the programs
+//! delivery      files that are sent to the hosts first
 //! machine       pure: what a node does
 //! frame         what goes over a connection
 //! tree          which node starts which
@@ -24,6 +25,7 @@
 mod boot;
 mod children;
 mod client;
+mod delivery;
 mod frame;
 mod host;
 mod identity;
@@ -36,6 +38,7 @@ mod remote_shell;
 mod tree;
 
 pub use client::{Ended, run};
+pub use delivery::{SentAs, SentFile};
 pub use host::serve;
 pub use job::{HostJob, InputChoice, NodeError, NodeSettings, Place};
 pub use remote_shell::RemoteShell;

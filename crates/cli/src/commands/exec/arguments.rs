@@ -3,6 +3,7 @@
 use crate::commands::option_values;
 use crate::commands::value_parsers::whole;
 use crate::launch::hosts::DEFAULT_FANOUT;
+use crate::launch::sending::SendArguments;
 use evenkeel_options::{self as options, OptionSpec};
 use std::path::PathBuf;
 
@@ -44,6 +45,7 @@ Examples:
   evenkeel exec --hosts a,b,c -- uptime
   evenkeel exec --hosts a,b,c -n 4 -- ./worker         four processes on each host
   evenkeel exec --hosts a,b --stdin all -- tar x <files.tar
+  evenkeel exec --hosts a,b --send-program --send input.dat -- ./worker input.dat
   evenkeel exec --hosts a,b --keep-going -- grep -c model /proc/cpuinfo
   evenkeel exec --hosts a --remote-shell 'ssh -p 2222' -- ./app
 
@@ -78,6 +80,9 @@ pub struct ExecArguments {
     /// Run in this directory of each host [default: the working directory]
     #[arg(long, value_name = "DIRECTORY")]
     pub chdir: Option<PathBuf>,
+    /// What is sent to the hosts first
+    #[command(flatten)]
+    pub sending: SendArguments,
     /// How many nodes one node starts. Those of more hosts are started by nodes, as a tree
     #[arg(long, value_name = "N", default_value_t = DEFAULT_FANOUT, value_parser = whole::<usize>(1..=4096))]
     pub fanout: usize,

@@ -6,10 +6,12 @@ use crate::errors::{CommandError, LaunchError};
 use crate::jobs::machines::Ways;
 use crate::launch::hosts;
 use crate::output::outcome::Outcome;
+use crate::program::search_path;
 use evenkeel_launch::HostLabel;
 use evenkeel_node::{HostJob, InputChoice, Place};
 use evenkeel_options::{self as options, OptionSpec};
 use std::ffi::OsString;
+use std::path::PathBuf;
 
 /// Runs the command. Returns its exit code.
 pub fn exec(arguments: &ExecArguments) -> Result<Outcome, CommandError> {
@@ -32,8 +34,13 @@ pub fn exec(arguments: &ExecArguments) -> Result<Outcome, CommandError> {
         &value(&arguments.network, &options::NETWORK),
         &value(&arguments.ports, &options::PORTS),
     );
+    let mut program = PathBuf::from(&arguments.command[0]);
+    if arguments.sending.send_program {
+        program = search_path::find(&arguments.command[0], &search_path::directories())?;
+    }
     let job = HostJob {
-        program: arguments.command[0].clone().into(),
+        sent: arguments.sending.files(&program, &[])?,
+        program: program.into(),
         arguments: arguments.command[1..].iter().map(OsString::from).collect(),
         environment: hosts::environment(Vec::new()),
         directory: match &arguments.chdir {

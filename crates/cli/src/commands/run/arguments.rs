@@ -4,6 +4,8 @@ use crate::commands::launch_arguments::{EngineOptions, MpiArguments};
 use crate::commands::value_parsers::whole;
 use crate::errors::LaunchError;
 use crate::inject::injection::Injection;
+use crate::launch::sending::SendArguments;
+use std::path::PathBuf;
 
 /// Run an MPI program under evenkeel
 ///
@@ -116,18 +118,28 @@ pub struct StartArguments {
     /// There is one per host. Those of more hosts are started by nodes, as a tree.
     #[arg(long, value_name = "N", value_parser = whole::<usize>(1..=4096))]
     pub fanout: Option<usize>,
+    /// With --hosts: run in this directory of each host [default: the working directory]
+    #[arg(long, value_name = "DIRECTORY")]
+    pub chdir: Option<PathBuf>,
+    /// What is sent to the hosts first
+    #[command(flatten)]
+    pub sending: SendArguments,
 }
 
 impl StartArguments {
-    /// Refuses options that another launcher would not know.
-    pub fn refuse(&self) -> Result<(), LaunchError> {
+    /// Refuses options that another launcher would not know. `is_for_hosts`: evenkeel was to start the ranks
+    /// on hosts, and Open MPI's launcher does.
+    pub fn refuse(&self, is_for_hosts: bool) -> Result<(), LaunchError> {
         let given = [
             ("--label", self.label),
             ("--stdin", self.stdin.is_some()),
             ("--keep-going", self.keep_going),
             ("--grace", self.grace.is_some()),
+            ("--chdir", self.chdir.is_some()),
+            ("--send and --send-program", self.sending.is_given()),
         ];
         match given.iter().find(|(_, is_given)| *is_given) {
+            Some((option, _)) if is_for_hosts => Err(LaunchError::NotForOpenMpi { option }),
             Some((option, _)) => Err(LaunchError::OnlyOwnLauncher { option }),
             None => Ok(()),
         }

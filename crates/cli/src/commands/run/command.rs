@@ -216,7 +216,7 @@ fn prepare(
         let presets = Surroundings::of_this_machine(&prepared.library.path).presets(style, &extra);
         return Ok(Start::Own(job(arguments, file, pmix, [variables, presets].concat())));
     }
-    arguments.start.refuse()?;
+    arguments.start.refuse(on_hosts.is_some())?;
     let (mut extra, mut of_launcher) = (extra, Vec::new());
     if let Some(list) = &on_hosts {
         eprintln!(
@@ -259,10 +259,16 @@ fn prepare(
 fn named_by_user(arguments: &RunArguments, is_own: bool) -> Result<Option<String>, LaunchError> {
     let list = arguments.options.value(&options::HOSTS);
     let is_named = is_own && !list.is_empty();
-    if arguments.start.fanout.is_some() && !is_named {
-        return Err(LaunchError::OnlyOwnLauncher { option: "--fanout" });
+    let start = &arguments.start;
+    let of_hosts = [
+        ("--fanout", start.fanout.is_some()),
+        ("--chdir", start.chdir.is_some()),
+        ("--send and --send-program", start.sending.is_given()),
+    ];
+    match of_hosts.iter().find(|(_, is_given)| *is_given && !is_named) {
+        Some((option, _)) => Err(LaunchError::OnlyOnHosts { option }),
+        None => Ok(is_named.then_some(list)),
     }
-    Ok(is_named.then_some(list))
 }
 
 /// Refuses what acts on the ranks of one host.
@@ -285,7 +291,11 @@ fn start_on_hosts(
     let shell = Some(given.value(&options::REMOTE_SHELL)).filter(|shell| !shell.is_empty());
     let preloaded = variables.iter().filter(|(name, _)| name == "LD_PRELOAD");
     let preloaded = preloaded.flat_map(|(_, value)| value.split(':')).filter(|file| file.contains('/'));
-    let files = preloaded.map(OsString::from).collect();
+    let files: Vec<OsString> = preloaded.map(OsString::from).collect();
+    let mut beside: Vec<PathBuf> = files.iter().map(PathBuf::from).collect();
+    // A rank starts the agent of its host from the folder of the shim.
+    let agent = beside.first().and_then(|shim| shim.parent()).map(|folder| folder.join("evenkeel-agent"));
+    beside.extend(agent.filter(|agent| agent.is_file()));
     let settings = hosts::settings(
         Ways { hosts: Vec::new(), shell }.shell(None)?,
         start.fanout.unwrap_or(hosts::DEFAULT_FANOUT),
@@ -297,8 +307,12 @@ fn start_on_hosts(
         program: program.into(),
         arguments: arguments.program[1..].iter().map(OsString::from).collect(),
         environment: hosts::environment(variables),
-        directory: std::env::current_dir().map_err(|why| LaunchError::NoDirectory { why })?.into(),
+        directory: match &start.chdir {
+            Some(directory) => directory.clone().into(),
+            None => std::env::current_dir().map_err(|why| LaunchError::NoDirectory { why })?.into(),
+        },
         files,
+        sent: start.sending.files(program, &beside)?,
         is_mpi: true,
         label: if start.label { HostLabel::Rank } else { HostLabel::None },
         input: match start.stdin {
