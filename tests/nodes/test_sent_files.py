@@ -119,6 +119,48 @@ def test_a_kept_file_that_is_damaged_is_sent_again(rig_with_caches):
     assert file.read_bytes() == content
 
 
+def test_an_empty_file_behind_a_long_one_goes_down_the_tree(rig_with_caches):
+    rig = rig_with_caches
+    make_big_file(rig)
+    rig[0].path(f"{HERE}/empty").write_bytes(b"")
+    options = ["--fanout", 1, "--send", "big", "--send", "empty"]
+    out = execute(rig, *options, "--", "sh", "-c", 'wc -c <"$1"', "sh", "empty")
+    assert sorted(out.splitlines()) == [f"[h{n}] 0" for n in (1, 2, 3)]
+
+
+def test_a_job_may_change_its_files_and_others_do_not_see_it(rig_with_caches):
+    rig = rig_with_caches
+    rig[0].path(f"{HERE}/data").write_text("as it was")
+    command = ("--send", "data", "--", "sh", "-c", 'cat "$1"; echo changed >>"$1"', "sh", "data")
+    for _ in range(2):
+        assert execute(rig, *command, hosts="h1") == "as it was"
+    # Programs are shared, and stay as they are; their mode is put right.
+    rig[0].path(f"{HERE}/job").write_text('#!/bin/sh\nchmod 400 "$0"\necho ran\n')
+    rig[0].path(f"{HERE}/job").chmod(0o755)
+    for _ in range(2):
+        assert execute(rig, "--send-program", "--", "./job", hosts="h1") == "ran\n"
+
+
+def test_a_link_that_another_user_has_planted_is_not_followed(rig_with_caches):
+    rig = rig_with_caches
+    rig[1].run(["mkdir", "-m", "777", CACHE])
+    rig[1].run(["mkdir", "-p", "/tmp/own/files"])
+    rig[1].path("/tmp/own/files/precious").write_text("x")
+    os.utime(rig[1].path("/tmp/own/files/precious"), (0, 0))
+    rig[1].run(["ln", "-s", "/tmp/own", "/tmp/evenkeel-0"])
+    rig[0].path(f"{HERE}/data").write_text("sent")
+    try:
+        out = execute(rig, "--send", "data", "--", "sh", "-c", 'cat "$0"; echo $0', "data", hosts="h1")
+        assert re.fullmatch(r"sent/dev/shm/evenkeel-0/\S+\n", out)
+        assert rig[1].path("/tmp/own/files/precious").exists()
+        assert not rig[1].path("/tmp/own/jobs").exists()
+        assert rig[1].run(["find", "/dev/shm/evenkeel-0", "-type", "f"]).stdout == "", (
+            "nothing stays in memory"
+        )
+    finally:
+        rig[1].run(["rm", "-rf", "/tmp/own", "/dev/shm/evenkeel-0"])
+
+
 def test_a_full_disk_refuses_the_job_and_hosts_behind_it_do_not_hang(rig_with_caches):
     rig = rig_with_caches
     make_big_file(rig)
@@ -127,6 +169,7 @@ def test_a_full_disk_refuses_the_job_and_hosts_behind_it_do_not_hang(rig_with_ca
     done = evenkeel(rig, "exec", OTHERS, "--fanout", 1, "--send", "big", "--", "echo", "ran")
     assert (done.returncode, done.stdout) == (125, "")
     assert re.search(r"host h1 cannot be sent big: No space left on device", done.stderr), done.stderr
+    assert re.search(r"host h3 cannot be sent big: the host that it comes from", done.stderr), done.stderr
     assert kept(rig[1]) == [] == jobs(rig[1])
 
 
@@ -136,7 +179,8 @@ def test_a_file_that_changes_while_it_is_sent_refuses_the_job(rig_with_caches):
     make_big_file(rig)
     shell = rig[0].path(SHELL)
     shell.write_text(shell.read_text().replace("exec", f"echo >{HERE}/begun; sleep 1; exec"))
-    line = [EVENKEEL, "exec", "--hosts", "h1", "--remote-shell", SHELL, "--send", "big", "--", "true"]
+    line = [EVENKEEL, "exec", "--hosts", "h1", "--remote-shell", SHELL, "--chdir", "/tmp", "--send", "big"]
+    line += ["--", "true"]
     with rig[0].popen(line, cwd=HERE, stderr=subprocess.PIPE, text=True) as process:
         until(rig[0].path(f"{HERE}/begun").exists)
         with rig[0].path(f"{HERE}/big").open("r+b") as file:
@@ -168,15 +212,15 @@ def test_what_a_killed_node_left_is_removed_by_the_next_job(rig_with_caches):
         until(lambda: any(re.match(r"\S*sleep 4711", words) for words in rig[1].processes().values()))
         signal_all([node(rig[1])[0]], signal.SIGKILL)
     assert len(jobs(rig[1])) == 1
-    execute(rig, "--send", "big", "--", "true", hosts="h1")
-    assert jobs(rig[1]) == []
+    execute(rig, "--send", "big", "--", "sleep", "0.2", hosts="h1")
+    until(lambda: jobs(rig[1]) == [])
     # What has not been used for long is removed, too.
     [file] = kept(rig[1])
     long_ago = time.time() - 15 * 24 * 3600
     os.utime(file, (long_ago, long_ago))
     rig[0].path(f"{HERE}/small").write_text("x")
-    execute(rig, "--send", "small", "--", "true", hosts="h1")
-    assert [path.stat().st_size for path in kept(rig[1])] == [1]
+    execute(rig, "--send", "small", "--", "sleep", "0.2", hosts="h1")
+    until(lambda: [path.stat().st_size for path in kept(rig[1])] == [1])
 
 
 def test_what_cannot_be_sent_is_refused_by_a_sentence(rig_with_caches):

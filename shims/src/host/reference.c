@@ -48,11 +48,13 @@ static references read_dynamic(const struct dl_phdr_info *info, const ElfW(Dyn) 
     return found;
 }
 
-/* The places where an object holds the address of a function. */
+/* The places where an object holds the address of a function. Those of a function that it defines itself are
+ * apart: a program that refers to a library's function may have its address, too. */
 enum { MOST_SLOTS = 4 };
 typedef struct slots {
     const char *name;
     const void *inside; /* an address within the object */
+    bool is_definer;
     void **slot[MOST_SLOTS];
     bool is_protected[MOST_SLOTS]; /* read-only since the loader has relocated the object */
     int count;
@@ -79,6 +81,8 @@ static void collect(slots *found, const struct dl_phdr_info *info, const referen
         const unsigned type = (unsigned)ELF64_R_TYPE(reference[i].r_info);
         const ElfW(Sym) *symbol = &all->symbols[ELF64_R_SYM(reference[i].r_info)];
         if ((type != CALLED && type != TAKEN) || strcmp(all->strings + symbol->st_name, found->name))
+            continue;
+        if (found->is_definer && symbol->st_shndx == SHN_UNDEF)
             continue;
         const uintptr_t slot = info->dlpi_addr + reference[i].r_offset;
         found->is_protected[found->count] = is_read_only(info, slot);
@@ -148,9 +152,9 @@ static bool store(void **slot, bool is_protected, void *value)
 
 /* Nothing but looking within dl_iterate_phdr: it holds a lock that dlopen of another thread may wait for,
  * with the lock that dlsym needs. */
-static slots find_slots(const char *name, const void *inside)
+static slots find_slots(const char *name, const void *inside, bool is_definer)
 {
-    slots found = {.name = name, .inside = inside};
+    slots found = {.name = name, .inside = inside, .is_definer = is_definer};
     if (inside)
         dl_iterate_phdr(look_into, &found);
     return found;
@@ -166,11 +170,11 @@ static bool store_all(const slots *all, void *value)
 
 bool ek_host_redirect(const char *name, void *to, void **from)
 {
-    const slots host = find_slots(name, ek_host_function("PMPI_Init"));
+    const slots host = find_slots(name, ek_host_function("PMPI_Init"), false);
     *from = host.count > 0 ? meant(&host, host.slot[0]) : NULL;
     if (!*from || !store_all(&host, to))
         return false;
-    const slots definer = find_slots(name, *from);
+    const slots definer = find_slots(name, *from, true);
     store_all(&definer, to);
     return true;
 }

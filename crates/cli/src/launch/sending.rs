@@ -38,16 +38,16 @@ impl SendArguments {
     pub fn files(&self, program: &Path, beside: &[PathBuf]) -> Result<Vec<SentFile>, LaunchError> {
         let mut found = Vec::new();
         if self.send_program {
-            add(&mut found, program, file_name(program)?, SentAs::File)?;
+            add(&mut found, program, file_name(program)?, SentAs::Program)?;
             for (name, library) in libraries(program, &Search::of_this_machine()) {
                 add(&mut found, &library, name, SentAs::Library)?;
             }
             for file in beside {
-                add(&mut found, file, file_name(file)?, SentAs::File)?;
+                add(&mut found, file, file_name(file)?, SentAs::Program)?;
             }
         }
         for file in &self.send {
-            add(&mut found, file, file_name(file)?, SentAs::File)?;
+            add(&mut found, file, file_name(file)?, SentAs::Data)?;
         }
         Ok(found)
     }
@@ -59,10 +59,12 @@ fn file_name(path: &Path) -> Result<OsString, LaunchError> {
 }
 
 fn add(all: &mut Vec<SentFile>, path: &Path, name: OsString, sent_as: SentAs) -> Result<(), LaunchError> {
-    if all.iter().any(|known| known.path == path && known.sent_as == sent_as) {
+    if all.iter().any(|known| known.path == path) {
         return Ok(());
     }
-    if let Some(other) = all.iter().find(|known| known.name == name && known.sent_as == sent_as) {
+    let folder = |of: SentAs| of == SentAs::Library;
+    let other = all.iter().find(|known| known.name == name && folder(known.sent_as) == folder(sent_as));
+    if let Some(other) = other {
         return Err(LaunchError::SentTwice { one: other.path.clone().into(), other: path.into() });
     }
     let unreadable = |why: std::io::Error| {
@@ -83,13 +85,9 @@ fn libraries(program: &Path, search: &Search) -> Vec<(OsString, PathBuf)> {
         !OF_THE_SYSTEM.iter().any(|folder| file.starts_with(folder))
     };
     let loaded = search.resolve(elf).loaded.into_iter().skip(1);
-    let named = loaded.filter(|library| is_own(&library.elf.path));
-    named.map(|library| (base_name(&library.name), library.elf.path)).collect()
-}
-
-/// A library can be asked for by a path.
-fn base_name(name: &str) -> OsString {
-    Path::new(name).file_name().unwrap_or(OsStr::new(name)).into()
+    // The loader takes one that is asked for by its path from there only.
+    let named = loaded.filter(|library| is_own(&library.elf.path) && !library.name.contains('/'));
+    named.map(|library| (library.name.into(), library.elf.path)).collect()
 }
 
 #[cfg(test)]

@@ -56,7 +56,7 @@ struct Client {
 impl Client {
     fn start(places: &[Place], job: HostJob, settings: NodeSettings) -> Result<Client, NodeError> {
         let system = |what| move |why| NodeError::System { what, why };
-        let originals = Originals::open(&job.sent);
+        let originals = Originals::new(&job.sent);
         let identity = identity::own().map_err(system("this program's own file"))?;
         let input_choice = job.input;
         let patience_ms = settings.patience_ms;

@@ -195,6 +195,10 @@ impl Host {
     }
 
     fn run(mut self) {
+        // What is not sent is looked for at once: it would be a pity to send the rest for nothing.
+        if let Err(why) = check::check_beside(&self.assignment, |path| self.delivery.brings(path)) {
+            self.delivery.abandon(why);
+        }
         while !self.is_over() {
             self.take_parent();
             self.take_children();
@@ -207,6 +211,8 @@ impl Host {
             self.pass_input_on();
             self.sleep();
         }
+        // Before the shells of nodes below are waited for: this node's own shell is not waited for longer.
+        self.delivery.end();
         self.children.finish();
     }
 
@@ -233,14 +239,7 @@ impl Host {
 
     /// Goes on with the files that this host and its children lack.
     fn deliver(&mut self) {
-        let task = self.delivery.work();
-        self.carry_out(task);
-        let children = &mut self.children;
-        self.dispatch.send(&mut self.delivery, |child, frame| children.send(child, frame));
-    }
-
-    fn carry_out(&mut self, task: Option<Task>) {
-        match task {
+        match self.delivery.work() {
             None => {}
             Some(Task::Ask(file)) => self.link.send(&Frame::WantFile(file as u32)),
             Some(Task::GiveUp(why)) => self.tell(MachineInput::Local(Local::Checked(Err(why)))),
@@ -250,6 +249,8 @@ impl Host {
                 self.tell(MachineInput::Local(Local::Checked(checked)));
             }
         }
+        let children = &mut self.children;
+        self.dispatch.send(&mut self.delivery, |child, frame| children.send(child, frame));
     }
 
     fn take_parent(&mut self) {
@@ -283,16 +284,12 @@ impl Host {
                     self.processes.end_input();
                 }
                 LinkEvent::Frame(Frame::FilePart(file, bytes)) => {
-                    let task = self.delivery.take(file as usize, &bytes);
+                    self.delivery.take(file as usize, &bytes);
                     self.link.send(&Frame::FileTaken(bytes.len() as u32));
-                    self.carry_out(task);
                     // Children are to get their share, and signs of life, before more is taken.
                     return;
                 }
-                LinkEvent::Frame(Frame::NoFile(file)) => {
-                    let task = self.delivery.refused(file as usize);
-                    self.carry_out(task);
-                }
+                LinkEvent::Frame(Frame::NoFile(file)) => self.delivery.refused(file as usize),
                 LinkEvent::Frame(_) => {}
             }
         }

@@ -1,7 +1,5 @@
 //! Which files are sent to each host.
 
-use crate::identity::to_hexadecimal;
-use ring::digest;
 use serde::{Deserialize, Serialize};
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -14,8 +12,10 @@ const PART_BYTES: usize = 1 << 20;
 /// What a sent file is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum SentAs {
-    /// A file of the job's: the program, or one that the user names.
-    File,
+    /// The program, or one that it starts. Jobs share it, and do not change it.
+    Program,
+    /// A file that the user names. The job has a copy of its own.
+    Data,
     /// A library that the loader is to find by its name.
     Library,
 }
@@ -31,7 +31,7 @@ pub struct SentFile {
     pub sent_as: SentAs,
     /// Its length.
     pub bytes: u64,
-    /// The SHA-256 of its content, as hexadecimal digits.
+    /// The BLAKE3 hash of its content, as hexadecimal digits.
     pub content: String,
 }
 
@@ -41,10 +41,11 @@ impl SentFile {
     /// # Errors
     /// If it cannot be read, or is no file.
     pub fn read(path: &Path, name: &OsStr, sent_as: SentAs) -> io::Result<SentFile> {
-        let mut file = File::open(path)?;
-        if !file.metadata()?.is_file() {
+        // To open a pipe would wait for its other end.
+        if !std::fs::metadata(path)?.is_file() {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no file"));
         }
+        let mut file = File::open(path)?;
         let mut hash = ContentHash::default();
         let mut part = vec![0; PART_BYTES];
         loop {
@@ -62,24 +63,19 @@ impl SentFile {
 }
 
 /// The hash of a content that comes in parts.
+#[derive(Default)]
 pub(super) struct ContentHash {
-    context: digest::Context,
+    hasher: blake3::Hasher,
     pub bytes: u64,
-}
-
-impl Default for ContentHash {
-    fn default() -> ContentHash {
-        ContentHash { context: digest::Context::new(&digest::SHA256), bytes: 0 }
-    }
 }
 
 impl ContentHash {
     pub fn add(&mut self, part: &[u8]) {
-        self.context.update(part);
+        self.hasher.update(part);
         self.bytes += part.len() as u64;
     }
 
     pub fn finish(self) -> String {
-        to_hexadecimal(self.context.finish().as_ref())
+        self.hasher.finalize().to_hex().to_string()
     }
 }

@@ -1,46 +1,62 @@
 //! Where a host keeps files that it was sent: by their content, for later jobs, too.
 //!
 //! ```text
-//! BASE/files/CONTENT        a file, named by the SHA-256 of its content
-//! BASE/jobs/NAME-HOST-PID/… its names in one job: hard links, removed with the job
+//! BASE/files/CONTENT           a file, named by the BLAKE3 hash of its content
+//! BASE/jobs/NAME-HOST-PID/     the folder of one job, removed with it
+//!     checked-N                file N, a hard link
+//!     files/, libraries/       its files: programs and libraries are hard links, data are copies of its own
+//!     lock                     locked as long as the job runs
 //! ```
 //!
 //! `BASE` is `evenkeel` in the user's folder for caches, or else a folder of the user's own where temporary
 //! files are. No other user can write to it or replace it, and programs may be run from it. Hosts may share
-//! it.
+//! it: nothing is taken for left behind because a process is not seen here.
 
 use super::manifest::{ContentHash, SentAs, SentFile};
-use rustix::fs::{Access, access};
-use std::ffi::OsStr;
+use rustix::fs::{Access, FlockOperation, access, flock};
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, Write};
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 /// Files that no job has used for so long are removed.
 const KEPT: Duration = Duration::from_secs(14 * 24 * 3600);
-/// For the user alone, who is not to change the copy: it is named by its content.
-const FILE_MODE: u32 = 0o500;
-const FOLDER_MODE: u32 = 0o700;
+/// A folder of a job without its lock is being made, unless it is older than this.
+const MADE_WITHIN: Duration = Duration::from_secs(24 * 3600);
+/// Programs and libraries are not to be changed: jobs share them.
+const SHARED_MODE: u32 = 0o500;
+const OWN_MODE: u32 = 0o700;
 /// Others may write to a folder only if it is sticky, and root's.
 const STICKY: u32 = 0o1000;
 const OTHERS_WRITE: u32 = 0o022;
-
-/// The names of files and libraries within a job's folder.
+/// Names within the folder of a job.
 const FILES: &str = "files";
 const LIBRARIES: &str = "libraries";
+const LOCK: &str = "lock";
+/// How many digits the name of a content has.
+const CONTENT_DIGITS: usize = 64;
+/// How much of an arriving file the kernel may keep from the disk or the network behind it, bytes. Its end
+/// would otherwise take so long that this node would be taken for lost.
+const UNWRITTEN_BYTES: u64 = 8 << 20;
+const WRITTEN_AT_ONCE: u64 = 1 << 20;
 
 /// The files that this host keeps, and the folder of one job.
 pub(super) struct Store {
     base: PathBuf,
     job: PathBuf,
+    /// `base` is where temporary files are, which may be memory: nothing stays there.
+    is_temporary: bool,
+    /// Locked. Closed by the kernel if this process is killed.
+    _lock: File,
+    used: Vec<String>,
 }
 
 /// A file that is being received.
 pub(super) struct Arriving {
     file: File,
-    path: PathBuf,
+    pub path: PathBuf,
     hash: ContentHash,
 }
 
@@ -52,20 +68,15 @@ impl Store {
     /// A sentence, without the host's name, if there is no folder that can be used.
     pub fn open(name: &str, cache: Option<PathBuf>, temporary: &[PathBuf]) -> Result<Store, String> {
         let user = rustix::process::geteuid().as_raw();
-        let own = temporary.iter().map(|folder| folder.join(format!("evenkeel-{user}")));
+        let cache = cache.map(|folder| (folder.join("evenkeel"), false));
+        let own = temporary.iter().map(|folder| (folder.join(format!("evenkeel-{user}")), true));
         let mut refused = Vec::new();
-        for base in cache.map(|folder| folder.join("evenkeel")).into_iter().chain(own) {
-            match prepare(&base) {
-                Ok(base) => {
-                    let job = format!("{name}-{}-{}", this_host(), std::process::id());
-                    let job = base.join("jobs").join(job);
-                    let store = Store { base, job };
-                    store.tidy();
-                    for folder in [FILES, LIBRARIES] {
-                        make_folder(&store.job.join(folder)).map_err(|why| {
-                            format!("cannot make the folder {}: {why}", store.job.display())
-                        })?;
-                    }
+        for (base, is_temporary) in cache.into_iter().chain(own) {
+            match prepare(&base, is_temporary, name) {
+                Ok(store) => {
+                    let base = store.base.clone();
+                    // Many files on a slow file system take long.
+                    std::thread::spawn(move || tidy(&base));
                     return Ok(store);
                 }
                 Err(why) => refused.push(format!("{}: {why}", base.display())),
@@ -77,76 +88,76 @@ impl Store {
         ))
     }
 
-    fn file(&self, content: &str) -> PathBuf {
+    fn kept_path(&self, content: &str) -> PathBuf {
         self.base.join("files").join(content)
     }
 
-    /// Removes what has not been used for long, and folders of jobs that have ended without removing theirs.
-    fn tidy(&self) {
-        let entries = |folder: &str| fs::read_dir(self.base.join(folder)).into_iter().flatten().flatten();
-        for entry in entries("files") {
-            let used = entry.metadata().and_then(|metadata| metadata.modified());
-            if used.is_ok_and(|used| used.elapsed().is_ok_and(|since| since > KEPT)) {
-                // Another job may have removed it.
-                let _ = fs::remove_file(entry.path());
-            }
-        }
-        let here = format!("-{}", this_host());
-        for entry in entries("jobs") {
-            let name = entry.file_name();
-            let parts = name.to_str().and_then(|name| name.rsplit_once('-'));
-            // Of processes on other hosts nothing is known.
-            let pid = parts.filter(|(job, _)| job.ends_with(&here)).map(|(_, pid)| pid);
-            if pid.is_some_and(|pid| !Path::new("/proc").join(pid).exists()) {
-                let _ = fs::remove_dir_all(entry.path());
-            }
-        }
+    /// A file of this number, under no name of its own yet.
+    fn link(&self, number: usize) -> PathBuf {
+        self.job.join(format!("checked-{number}"))
     }
 
-    /// The kept file of this content, if there is one of this length. Its content is to be checked.
-    pub fn kept(&self, sent: &SentFile) -> Option<File> {
-        let file = File::open(self.file(&sent.content)).ok()?;
-        let is_whole = file.metadata().is_ok_and(|metadata| metadata.len() == sent.bytes);
-        // It is used, and stays.
+    /// Links a kept file of this content and length into the job. Its content is to be checked there: another
+    /// job may have removed or replaced the kept one by then.
+    pub fn link_kept(&self, number: usize, sent: &SentFile) -> Option<PathBuf> {
+        let link = self.link(number);
+        fs::hard_link(self.kept_path(&sent.content), &link).ok()?;
+        let file = File::open(&link).ok()?;
+        let is_whole =
+            file.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.len() == sent.bytes);
+        // It is used, and stays; jobs may have changed its mode.
+        let is_usable = file.set_permissions(Permissions::from_mode(SHARED_MODE)).is_ok();
         let _ = file.set_modified(SystemTime::now());
-        is_whole.then_some(file)
+        (is_whole && is_usable).then_some(link)
     }
 
     /// Begins to receive a file.
-    pub fn receive(&self, sent: &SentFile) -> io::Result<Arriving> {
-        let path = self.job.join(format!("new-{}", sent.content));
-        // What a corrupted copy is replaced by must be another file: the old one may be in use.
-        let file =
-            OpenOptions::new().read(true).write(true).create_new(true).mode(FOLDER_MODE).open(&path)?;
+    pub fn receive(&self, number: usize) -> io::Result<Arriving> {
+        let path = self.job.join(format!("new-{number}"));
+        let file = OpenOptions::new().write(true).create_new(true).mode(OWN_MODE).open(&path)?;
         Ok(Arriving { file, path, hash: ContentHash::default() })
     }
 
-    /// Keeps a file that has come as a whole, and returns it, to be read. None: its content is not what it
+    /// Keeps a file that has come as a whole. Returns where it is in the job; None: its content is not what it
     /// should be.
-    pub fn keep(&self, arriving: Arriving, sent: &SentFile) -> io::Result<Option<File>> {
+    pub fn keep(
+        &mut self,
+        arriving: Arriving,
+        number: usize,
+        sent: &SentFile,
+    ) -> io::Result<Option<PathBuf>> {
         let Arriving { file, path, hash } = arriving;
         if hash.finish() != sent.content {
             fs::remove_file(&path)?;
             return Ok(None);
         }
-        file.set_permissions(Permissions::from_mode(FILE_MODE))?;
-        // If two jobs do this at once, both copies are the same.
-        let kept = self.file(&sent.content);
-        fs::rename(&path, &kept)?;
-        // No process may run it as long as one has it open for writing.
+        file.set_permissions(Permissions::from_mode(SHARED_MODE))?;
+        // No process may run a file as long as one has it open for writing.
         drop(file);
-        File::open(kept).map(Some)
+        let link = self.link(number);
+        // That of a damaged copy may be there.
+        let _ = fs::remove_file(&link);
+        fs::hard_link(&path, &link)?;
+        // If two jobs do this at once, both copies are the same.
+        fs::rename(&path, self.kept_path(&sent.content))?;
+        self.used.push(sent.content.clone());
+        Ok(Some(link))
     }
 
-    /// Gives a kept file its name in this job.
-    pub fn name(&self, sent: &SentFile) -> io::Result<()> {
-        fs::hard_link(self.file(&sent.content), self.path(sent))
+    /// Gives a checked file its name in the job, unless it is to be copied there.
+    pub fn name(&self, checked: &Path, sent: &SentFile) -> io::Result<()> {
+        fs::hard_link(checked, self.path(sent))
+    }
+
+    /// An empty file of the job's own, for a copy.
+    pub fn own_file(&self, sent: &SentFile) -> io::Result<File> {
+        OpenOptions::new().write(true).create_new(true).mode(OWN_MODE).open(self.path(sent))
     }
 
     /// Where a file of this job is.
     pub fn path(&self, sent: &SentFile) -> PathBuf {
         let folder = match sent.sent_as {
-            SentAs::File => self.files(),
+            SentAs::Program | SentAs::Data => self.files(),
             SentAs::Library => self.libraries(),
         };
         folder.join(&sent.name)
@@ -166,14 +177,25 @@ impl Store {
 impl Drop for Store {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.job);
+        for content in self.used.iter().filter(|_| self.is_temporary) {
+            let path = self.kept_path(content);
+            // Another job may use it.
+            if fs::symlink_metadata(&path).is_ok_and(|metadata| metadata.nlink() == 1) {
+                let _ = fs::remove_file(path);
+            }
+        }
     }
 }
 
 impl Arriving {
     /// Adds the next part.
     pub fn add(&mut self, part: &[u8]) -> io::Result<()> {
+        let before = self.hash.bytes;
         self.file.write_all(part)?;
         self.hash.add(part);
+        if before / WRITTEN_AT_ONCE != self.hash.bytes / WRITTEN_AT_ONCE {
+            write_back(&self.file, self.hash.bytes);
+        }
         Ok(())
     }
 
@@ -181,17 +203,33 @@ impl Arriving {
     pub fn bytes(&self) -> u64 {
         self.hash.bytes
     }
+}
 
-    /// The same file, to be read.
-    pub fn reader(&self) -> io::Result<File> {
-        self.file.try_clone()
+/// Lets the kernel begin to write what has come, and waits for what came long before.
+fn write_back(file: &File, bytes: u64) {
+    let range = |from: u64, length: u64, flags| {
+        // SAFETY: takes numbers only. It is advice: errors are those of writing, which come later, too.
+        unsafe { libc::sync_file_range(file.as_raw_fd(), from as i64, length as i64, flags) };
+    };
+    let begun = (bytes / WRITTEN_AT_ONCE) * WRITTEN_AT_ONCE;
+    range(begun - WRITTEN_AT_ONCE, WRITTEN_AT_ONCE, libc::SYNC_FILE_RANGE_WRITE);
+    if let Some(old) = begun.checked_sub(UNWRITTEN_BYTES) {
+        let all = libc::SYNC_FILE_RANGE_WAIT_BEFORE | libc::SYNC_FILE_RANGE_WRITE;
+        range(old, WRITTEN_AT_ONCE, all | libc::SYNC_FILE_RANGE_WAIT_AFTER);
     }
 }
 
-/// Makes a folder in which only this user can write, and checks that programs can be run from there. Returns
-/// its path without links.
-fn prepare(base: &Path) -> Result<PathBuf, String> {
+/// Makes the folders of a store, in which only this user can write, and checks what files there must be able
+/// to do.
+fn prepare(base: &Path, is_temporary: bool, name: &str) -> Result<Store, String> {
     let said = |why: io::Error| why.to_string();
+    if is_temporary {
+        // Another user may have put a link there.
+        match fs::DirBuilder::new().mode(OWN_MODE).create(base) {
+            Err(why) if why.kind() != io::ErrorKind::AlreadyExists => return Err(said(why)),
+            _ => check_own(base)?,
+        }
+    }
     for folder in ["files", "jobs"] {
         make_folder(&base.join(folder)).map_err(said)?;
     }
@@ -199,8 +237,22 @@ fn prepare(base: &Path) -> Result<PathBuf, String> {
     for folder in ["files", "jobs"] {
         check_safe(&base.join(folder))?;
     }
-    check_runs_programs(&base.join("jobs"))?;
-    Ok(base)
+    let job = base.join("jobs").join(format!("{name}-{}-{}", this_host(), std::process::id()));
+    make_folder(&job).map_err(said)?;
+    let made = lock_new(&job).map_err(said).and_then(|lock| {
+        check_uses(&base.join("files"), &job)?;
+        for folder in [FILES, LIBRARIES] {
+            make_folder(&job.join(folder)).map_err(said)?;
+        }
+        Ok(lock)
+    });
+    match made {
+        Ok(lock) => Ok(Store { base, job, is_temporary, _lock: lock, used: Vec::new() }),
+        Err(why) => {
+            let _ = fs::remove_dir_all(&job);
+            Err(why)
+        }
+    }
 }
 
 fn this_host() -> String {
@@ -208,7 +260,25 @@ fn this_host() -> String {
 }
 
 fn make_folder(folder: &Path) -> io::Result<()> {
-    DirBuilder::new().recursive(true).mode(FOLDER_MODE).create(folder)
+    DirBuilder::new().recursive(true).mode(OWN_MODE).create(folder)
+}
+
+fn lock_new(job: &Path) -> io::Result<File> {
+    let lock =
+        OpenOptions::new().read(true).write(true).create_new(true).mode(OWN_MODE).open(job.join(LOCK))?;
+    // Where files cannot be locked, others do not take the folder for left behind either.
+    let _ = flock(&lock, FlockOperation::NonBlockingLockExclusive);
+    Ok(lock)
+}
+
+/// It is a folder of this user's, no link, and others cannot write to it.
+fn check_own(folder: &Path) -> Result<(), String> {
+    let own = fs::symlink_metadata(folder).map_err(|why| why.to_string())?;
+    let is_own = own.uid() == rustix::process::geteuid().as_raw();
+    match own.is_dir() && is_own && own.mode() & OTHERS_WRITE == 0 {
+        true => Ok(()),
+        false => Err(format!("{} is not this user's own folder", folder.display())),
+    }
 }
 
 /// No other user can write to this folder, or replace it by another one.
@@ -216,25 +286,59 @@ fn check_safe(folder: &Path) -> Result<(), String> {
     let user = rustix::process::geteuid().as_raw();
     for part in folder.ancestors() {
         let metadata = fs::symlink_metadata(part).map_err(|why| why.to_string())?;
+        let is_of_others = metadata.uid() != 0 && metadata.uid() != user;
         let is_sticky = metadata.uid() == 0 && metadata.mode() & STICKY != 0;
-        if metadata.uid() != 0 && metadata.uid() != user || metadata.mode() & OTHERS_WRITE != 0 && !is_sticky
-        {
+        if is_of_others || (metadata.mode() & OTHERS_WRITE != 0 && !is_sticky) {
             return Err(format!("other users can write to {}", part.display()));
         }
     }
-    let own = fs::symlink_metadata(folder).map_err(|why| why.to_string())?;
-    match own.is_dir() && own.uid() == user && own.mode() & OTHERS_WRITE == 0 {
-        true => Ok(()),
-        false => Err(format!("{} is not this user's own folder", folder.display())),
-    }
+    check_own(folder)
 }
 
-/// A folder may be mounted so that nothing in it can be run.
-fn check_runs_programs(folder: &Path) -> Result<(), String> {
-    let trial = folder.join(OsStr::new(&format!("trial-{}", std::process::id())));
-    let made = OpenOptions::new().write(true).create_new(true).mode(FOLDER_MODE).open(&trial);
-    made.map_err(|why| why.to_string())?;
-    let may_run = access(&trial, Access::EXEC_OK);
-    let _ = fs::remove_file(&trial);
-    may_run.map_err(|_| format!("no program can be run from {}", folder.display()))
+/// A file system may be mounted so that nothing on it can be run, and some know no links.
+fn check_uses(files: &Path, job: &Path) -> Result<(), String> {
+    let (trial, link) = (job.join("trial"), files.join(job.file_name().unwrap_or_default()));
+    let said = |why: io::Error| why.to_string();
+    OpenOptions::new().write(true).create_new(true).mode(OWN_MODE).open(&trial).map_err(said)?;
+    let is_linked = fs::hard_link(&trial, &link);
+    let _ = fs::remove_file(&link);
+    is_linked.map_err(|why| format!("files cannot be linked there: {why}"))?;
+    access(&trial, Access::EXEC_OK).map_err(|_| "no program can be run from there".to_string())?;
+    fs::remove_file(&trial).map_err(said)
+}
+
+/// Removes what has not been used for long, and folders of jobs that have ended without removing theirs.
+fn tidy(base: &Path) {
+    let entries = |folder: &str| fs::read_dir(base.join(folder)).into_iter().flatten().flatten();
+    let is_older = |path: &Path, than: Duration| {
+        let metadata = fs::symlink_metadata(path);
+        let since = metadata.and_then(|metadata| metadata.modified()).map(|at| at.elapsed());
+        since.is_ok_and(|since| since.is_ok_and(|since| since > than))
+    };
+    for entry in entries("files") {
+        let is_content =
+            |name: &str| name.len() == CONTENT_DIGITS && name.bytes().all(|digit| digit.is_ascii_hexdigit());
+        let is_kept = entry.file_name().to_str().is_some_and(is_content);
+        if is_kept && is_older(&entry.path(), KEPT) {
+            // Another job may have removed it.
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+    let here = this_host();
+    for entry in entries("jobs") {
+        let name = entry.file_name().into_string().unwrap_or_default();
+        let host = name.split_once('-').and_then(|(_, rest)| rest.rsplit_once('-')).map(|(host, _)| host);
+        // Some file systems lock files for one host only.
+        if host != Some(&here) && !is_older(&entry.path(), KEPT) {
+            continue;
+        }
+        let lock = OpenOptions::new().read(true).write(true).open(entry.path().join(LOCK));
+        let is_left = match lock {
+            Ok(lock) => flock(&lock, FlockOperation::NonBlockingLockExclusive).is_ok(),
+            Err(_) => is_older(&entry.path(), MADE_WITHIN),
+        };
+        if is_left {
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
 }

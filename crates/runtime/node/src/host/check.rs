@@ -8,6 +8,20 @@ use std::path::{Path, PathBuf};
 
 /// The program's file, or why the job cannot start here.
 pub(super) fn check(assignment: &Assignment) -> Result<PathBuf, String> {
+    check_files(assignment, |_| false)?;
+    program(assignment)
+}
+
+/// Why the job could not start here even if the files were here that are brought.
+pub(super) fn check_beside(
+    assignment: &Assignment,
+    is_brought: impl Fn(&OsStr) -> bool,
+) -> Result<(), String> {
+    check_files(assignment, &is_brought)?;
+    if is_brought(&assignment.job.program) { Ok(()) } else { program(assignment).map(drop) }
+}
+
+fn check_files(assignment: &Assignment, is_brought: impl Fn(&OsStr) -> bool) -> Result<(), String> {
     let (job, host) = (&assignment.job, &assignment.places[0].host);
     let directory = Path::new(&job.directory);
     if !directory.is_dir() {
@@ -17,14 +31,20 @@ pub(super) fn check(assignment: &Assignment) -> Result<PathBuf, String> {
             directory.display()
         ));
     }
-    if let Some(missing) = job.files.iter().find(|file| !directory.join(file).exists()) {
-        return Err(format!(
+    let missing = job.files.iter().find(|file| !is_brought(file) && !directory.join(file).exists());
+    match missing {
+        None => Ok(()),
+        Some(missing) => Err(format!(
             "host {host} has no file {}. Install it there, at this path.",
             Path::new(missing).display()
-        ));
+        )),
     }
+}
+
+fn program(assignment: &Assignment) -> Result<PathBuf, String> {
+    let (job, host) = (&assignment.job, &assignment.places[0].host);
     let path = job.environment.iter().find(|(name, _)| name == "PATH").map(|(_, value)| value.clone());
-    find(&job.program, directory, &path.unwrap_or_default()).map_err(|why| {
+    find(&job.program, Path::new(&job.directory), &path.unwrap_or_default()).map_err(|why| {
         format!(
             "host {host} cannot run {}: {why}. Install it there, or correct its name.",
             Path::new(&job.program).display()
