@@ -269,6 +269,24 @@ pub fn before(function: &Function, base: &str) -> Vec<String> {
     lines
 }
 
+/// What a function frees.
+fn freed<'a>(function: &'a Function, base: &str) -> Option<&'a Parameter> {
+    let frees = base.ends_with("_free") && base != "Request_free"
+        || matches!(base, "Comm_disconnect" | "File_close" | "Session_finalize");
+    function.parameters.iter().find(|p| frees && p.in_and_out && handle(p).is_some())
+}
+
+/// Before the wrapper enters itself, of a function that frees.
+pub fn before_reentry(function: &Function, base: &str) -> Option<String> {
+    freed(function, base).map(|_| "ek_check_reenters();".to_string())
+}
+
+/// Within another call: callbacks of the program's free what they have kept.
+pub fn within(function: &Function, base: &str) -> Option<String> {
+    let freed = freed(function, base)?;
+    Some(format!("EK_CHECK_FREED_WITHIN(&checked_{}, {});", suffix(function), freed.name))
+}
+
 /// After it.
 pub fn after(function: &Function) -> Vec<String> {
     let name = suffix(function);
