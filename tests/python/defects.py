@@ -36,7 +36,7 @@ def message_truncated():
         W.Send(ints(20), 1)
     else:
         with tolerant():
-            W.Recv(ints(10), 0)  # finding: message
+            W.Recv(ints(10))  # finding: message
 
 
 def message_truncated_clean():

@@ -287,12 +287,16 @@ pub fn within(function: &Function, base: &str) -> Option<String> {
     Some(format!("EK_CHECK_FREED_WITHIN(&checked_{}, {});", suffix(function), freed.name))
 }
 
-/// After it.
-pub fn after(function: &Function) -> Vec<String> {
+/// After it. A receive that has failed may have taken a message that was too long.
+pub fn after(function: &Function, base: &str) -> Vec<String> {
     let name = suffix(function);
     let arguments = function.arguments();
+    let is_over = match base {
+        "Recv" | "Sendrecv" | "Sendrecv_replace" => "(code == MPI_SUCCESS || ek_check_is_truncated(code))",
+        _ => "code == MPI_SUCCESS",
+    };
     vec![
-        "if (EK_UNLIKELY(ek_checks.is_on) && code == MPI_SUCCESS)".to_string(),
+        format!("if (EK_UNLIKELY(ek_checks.is_on) && {is_over})"),
         format!("    check_got_{name}({arguments});"),
     ]
 }

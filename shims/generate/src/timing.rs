@@ -25,7 +25,7 @@ pub fn timed(function: &Function, base: &str, reentered: &str) -> String {
     }
     block.push(call);
     block.push("ek_timed_over(&timed, code);".into());
-    block.extend(checking::after(function));
+    block.extend(checking::after(function, base));
     block.extend(after.iter().map(|line| line.to_string()));
     block.extend(new_comm(function, base));
     let condition = if checking::is_for_checks_alone(function) { "EK_CHECKS_CALL" } else { "EK_TIMES_CALL" };

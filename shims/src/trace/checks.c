@@ -156,6 +156,13 @@ void ek_check_own_statuses(int count, MPI_Status **statuses)
     *statuses = call.statuses;
 }
 
+bool ek_check_is_truncated(int code)
+{
+    int class = MPI_SUCCESS;
+    ek_host.Error_class(code, &class);
+    return class == MPI_ERR_TRUNCATE;
+}
+
 static void call_over(uint32_t thread, bool has_failed)
 {
     ek_checks_end(thread, has_failed, call.count ? call.words : no_words, call.count);

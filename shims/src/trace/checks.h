@@ -65,6 +65,9 @@ void ek_check_freed_within(const ek_checked_function *, int64_t handle);
 /* Statuses that can be read, in place of those that the program does not want. */
 void ek_check_own_statuses(int count, MPI_Status **);
 
+/* Whether the error means that a message was longer than its buffer. */
+bool ek_check_is_truncated(int code);
+
 /* ---- what a call that has succeeded has done ---- */
 
 /* The request of the call with this index is complete; or all of them are. */

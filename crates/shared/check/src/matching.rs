@@ -3,8 +3,7 @@
 //! MPI says that messages do not overtake each other: of those with the same communicator, sender, receiver
 //! and tag, the k-th that was sent is taken by the k-th of the receives that took one of them, in the order
 //! in which these were posted. ("Why this is enough" in docs/src/decisions/replay.md proves it.) By the same
-//! rules receives that name source and tag, and have not got their message yet, get the next ones. A receive
-//! that has failed has taken a message if there was one for it that was too long.
+//! rules receives that name source and tag, and have not got their message yet, get the next ones.
 
 use crate::communicators::Communicators;
 use crate::history::{History, Receive};
@@ -25,8 +24,6 @@ pub struct Matching {
     pub of_receives: Vec<Vec<u32>>,
     /// By rank and receive that is not complete: which message it gets cannot be said.
     pub is_open: Vec<Vec<bool>>,
-    /// By rank and receive from any source that has failed: the sender of the message that it has taken.
-    pub sources: HashMap<(u32, u32), u32>,
     /// Communicators and receivers whose messages cannot be paired.
     pub vague: HashSet<(u32, u32)>,
 }
@@ -35,27 +32,6 @@ pub struct Matching {
 struct Queue {
     sends: Vec<u32>,
     receives: Vec<u32>,
-}
-
-impl Queue {
-    /// Receives with a number below this and the sends whose messages they got; and the send of the next
-    /// message, if there is one.
-    fn pairs(&self, ranks: &[History], class: Class, below: u32) -> (Vec<(u32, u32)>, Option<u32>) {
-        let (_, sender, receiver, _) = class;
-        let mut sends = self.sends.iter().copied().peekable();
-        let mut pairs = Vec::new();
-        for &number in self.receives.iter().take_while(|&&number| number < below) {
-            let receive = &ranks[receiver as usize].receives[number as usize];
-            let Some(&send) = sends.peek() else { break };
-            let bytes = ranks.get(sender as usize).and_then(|h| h.sends[send as usize].data.bytes());
-            if receive.is_ignored && !was_truncated(receive, bytes) {
-                continue; // it has failed, and has taken nothing
-            }
-            sends.next();
-            pairs.push((number, send));
-        }
-        (pairs, sends.peek().copied())
-    }
 }
 
 /// Whether a call that has failed had room for less than this, so that it has taken the message and failed.
@@ -72,7 +48,6 @@ impl Matching {
             of_sends: ranks.iter().map(|h| vec![NO_PARTNER; h.sends.len()]).collect(),
             of_receives: ranks.iter().map(|h| vec![NO_PARTNER; h.receives.len()]).collect(),
             is_open: ranks.iter().map(|h| vec![false; h.receives.len()]).collect(),
-            sources: HashMap::new(),
             vague: HashSet::new(),
         };
         for history in ranks {
@@ -87,59 +62,25 @@ impl Matching {
             }
             matching.receives_of(history, communicators, &mut queues);
         }
-        for history in ranks {
-            matching.failed_receives_of(history, ranks, communicators, &mut queues);
-        }
-        for (class, queue) in queues {
-            let (comm, sender, receiver, _) = class;
+        for ((comm, sender, receiver, _), queue) in queues {
             if matching.vague.contains(&(comm, receiver)) {
                 continue;
             }
-            for (number, send) in queue.pairs(ranks, class, u32::MAX).0 {
-                matching.of_sends[sender as usize][send as usize] = number;
-                matching.of_receives[receiver as usize][number as usize] = send;
+            let (sender, receiver) = (sender as usize, receiver as usize);
+            let mut sends = queue.sends.iter().copied().peekable();
+            for number in queue.receives {
+                let receive = &ranks[receiver].receives[number as usize];
+                let Some(&send) = sends.peek() else { break };
+                let bytes = ranks.get(sender).and_then(|h| h.sends[send as usize].data.bytes());
+                if receive.is_ignored && !was_truncated(receive, bytes) {
+                    continue; // it has failed, and has taken nothing
+                }
+                sends.next();
+                matching.of_sends[sender][send as usize] = number;
+                matching.of_receives[receiver][number as usize] = send;
             }
         }
         matching
-    }
-
-    /// Receives of anything that have failed: those that were too short for a message have taken it.
-    fn failed_receives_of(
-        &mut self,
-        history: &History,
-        ranks: &[History],
-        communicators: &Communicators,
-        queues: &mut HashMap<Class, Queue>,
-    ) {
-        for (number, receive) in (0..).zip(&history.receives) {
-            let is_wild = receive.any_source || receive.any_tag;
-            if !is_wild || !receive.is_ignored || !history.calls[receive.call as usize].has_failed {
-                continue;
-            }
-            let comm = communicators.number(history.rank, receive.comm);
-            let takes = |(&class, queue): (&Class, &Queue)| {
-                let (on, sender, receiver, tag) = class;
-                let fits = (on, receiver) == (comm, history.rank)
-                    && (receive.any_source || receive.source == Some(sender))
-                    && (receive.any_tag || receive.tag == Some(tag));
-                let send = fits.then(|| queue.pairs(ranks, class, number).1)??;
-                let bytes = ranks[sender as usize].sends[send as usize].data.bytes();
-                was_truncated(receive, bytes).then_some(class)
-            };
-            let taken: Vec<Class> = queues.iter().filter_map(takes).collect();
-            match taken[..] {
-                [] => {}
-                [class] => {
-                    let queue = queues.get_mut(&class).expect("it was found there");
-                    let place = queue.receives.partition_point(|&other| other < number);
-                    queue.receives.insert(place, number);
-                    self.sources.insert((history.rank, number), class.1);
-                }
-                _ => {
-                    self.vague.insert((comm, history.rank));
-                }
-            }
-        }
     }
 
     fn receives_of(
@@ -158,7 +99,7 @@ impl Matching {
             }
             let is_complete = receive.completed.is_some() && !has_failed;
             if !is_complete {
-                let is_wild = receive.any_source || receive.any_tag;
+                let is_wild = receive.source.is_none() || receive.tag.is_none();
                 if is_wild || open.contains_key(&receive.comm) {
                     self.is_open[history.rank as usize][number] = true;
                     if !has_failed {

@@ -38,8 +38,7 @@ impl<'a> Run<'a> {
     /// The send of the message that a receive has got: rank and number.
     pub fn send_of(&self, rank: u32, receive: u32) -> Option<(u32, u32)> {
         let send = self.matching.of_receives[rank as usize][receive as usize];
-        let named = self.ranks[rank as usize].receives[receive as usize].source;
-        let source = named.or_else(|| self.matching.sources.get(&(rank, receive)).copied())?;
+        let source = self.ranks[rank as usize].receives[receive as usize].source?;
         (send != NO_PARTNER && (source as usize) < self.ranks.len()).then_some((source, send))
     }
 

@@ -19,7 +19,7 @@ impl Reader<'_> {
         let results = Words::new(&layout.results, self.checks.words(range));
         let family = self.families[function];
         if has_failed {
-            self.end_failed(open.call, family, pending);
+            self.end_failed(open.call, family, pending, results.list(Field::Status));
         } else {
             self.end_of(open.call, family, &layout.base, words, results, pending);
             self.objects.results(open.call, &layout.base, results);
@@ -27,9 +27,9 @@ impl Reader<'_> {
         self.layouts = layouts;
     }
 
-    /// Whether a call that has failed has done something cannot be known. A receive may have taken a message
-    /// that was too long.
-    fn end_failed(&mut self, call: CallIndex, family: Family, pending: Pending) {
+    /// Whether a call that has failed has done something cannot be known, but that a receive has taken a
+    /// message that was too long: it has a status then.
+    fn end_failed(&mut self, call: CallIndex, family: Family, pending: Pending, status: &[i64]) {
         for buffer in pending.buffers {
             self.buffers.remove(buffer);
         }
@@ -37,11 +37,21 @@ impl Reader<'_> {
             Family::Wait { .. } => self.history.ends_at = Some(call),
             Family::Receive { .. } | Family::Send { .. } => {
                 if let Some(send) = pending.send {
-                    self.history.sends[send as usize].is_cancelled = true;
+                    let send = &mut self.history.sends[send as usize];
+                    send.is_cancelled = true;
+                    self.history.vague.push((send.comm, send.dest));
                 }
                 if let Some(receive) = pending.receive {
-                    self.history.receives[receive as usize].is_ignored = true;
-                    self.history.receives[receive as usize].completed = Some(call);
+                    let receive = &mut self.history.receives[receive as usize];
+                    (receive.is_ignored, receive.completed) = (true, Some(call));
+                    if let [source, tag, ..] = *status {
+                        let comm = &self.history.comms[receive.comm as usize];
+                        receive.source = receive.source.or_else(|| comm.world_rank(source));
+                        receive.tag = receive.tag.or(Some(tag as i32));
+                    }
+                    if receive.source.is_none() || receive.tag.is_none() {
+                        self.history.vague.push((receive.comm, self.history.rank));
+                    }
                 }
             }
             _ => {}
