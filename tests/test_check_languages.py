@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import mpi4py_suite
 from paths import EVENKEEL, PROGRAMS, ROOT
 
 FORTRAN = PROGRAMS / "check" / "fortran.F90"
@@ -59,10 +60,10 @@ def ranks_of(case):
     return 3 if case.startswith("race") else 2
 
 
-def record(mpi, folder, program, cases):
-    """Runs cases of a program one after the other. Those of one run have one number of ranks."""
+def record(mpi, folder, ranks, program, cases=()):
+    """Runs cases of a program one after the other."""
     options = ["--trace", folder, "--trace-level", "checks", "--quiet", "--launcher", "evenkeel"]
-    return mpi.evenkeel(program, ranks_of(cases[0]), *cases, options=options, env=mpi.python_env)
+    return mpi.evenkeel(program, ranks, *cases, options=options, env=mpi.python_env)
 
 
 def findings(folder, rules=RULES):
@@ -82,7 +83,7 @@ def assert_found(mpi, tmp_path, program, corpus):
     for case, expected in corpus.defects.items():
         if (mpi.name, case) in CRASHES:
             continue
-        record(mpi, tmp_path / case, program, [case])
+        record(mpi, tmp_path / case, ranks_of(case), program, [case])
         places = [(f["rule"], f["places"][0]) for f in findings(tmp_path / case)]
         found = {(rule, place["file"], place["line"]) for rule, place in places}
         if found != {(rule, corpus.source.name, line) for rule, line in expected}:
@@ -95,7 +96,7 @@ def assert_found(mpi, tmp_path, program, corpus):
 def assert_silent(mpi, tmp_path, program, corpus):
     for ranks in (2, 3):
         cases = [case for case in corpus.clean if ranks_of(case) == ranks]
-        record(mpi, tmp_path / str(ranks), program, cases).ok()
+        record(mpi, tmp_path / str(ranks), ranks, program, cases).ok()
         assert [f["sentence"] for f in findings(tmp_path / str(ranks))] == []
 
 
@@ -141,3 +142,14 @@ def test_python_that_keeps_the_rules_is_silent(mpi, tmp_path):
     if not mpi.python:
         pytest.skip(f"there is no mpi4py for {mpi.name} here")
     assert_silent(mpi, tmp_path, [mpi.python, PYTHON], CORPORA["Python"])
+
+
+def test_tests_of_mpi4py_that_keep_the_rules_are_silent(mpi, tmp_path):
+    """They keep communicators in attributes, which callbacks free, and have sessions."""
+    if mpi.name not in ("openmpi4", "mpich4") or not mpi.python:
+        pytest.skip("Debian's libraries; the others take longer, and have no other calls")
+    main = mpi4py_suite.suite() / "main.py"
+    modules = [word for name in ("test_cco_obj", "test_session", "test_pickle") for word in ("-i", name)]
+    outcome = record(mpi, tmp_path / "t", 2, [mpi.python, main, "--no-threads", *modules]).ok()
+    assert "OK" in outcome.err, outcome.text
+    assert [f["sentence"] for f in findings(tmp_path / "t")] == []
