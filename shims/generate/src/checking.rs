@@ -269,12 +269,34 @@ pub fn before(function: &Function, base: &str) -> Vec<String> {
     lines
 }
 
-/// After it.
-pub fn after(function: &Function) -> Vec<String> {
+/// What a function frees.
+fn freed<'a>(function: &'a Function, base: &str) -> Option<&'a Parameter> {
+    let frees = base.ends_with("_free") && base != "Request_free"
+        || matches!(base, "Comm_disconnect" | "File_close" | "Session_finalize");
+    function.parameters.iter().find(|p| frees && p.in_and_out && handle(p).is_some())
+}
+
+/// Before the wrapper enters itself, of a function that frees.
+pub fn before_reentry(function: &Function, base: &str) -> Option<String> {
+    freed(function, base).map(|_| "ek_check_reenters();".to_string())
+}
+
+/// Within another call: callbacks of the program's free what they have kept.
+pub fn within(function: &Function, base: &str) -> Option<String> {
+    let freed = freed(function, base)?;
+    Some(format!("EK_CHECK_FREED_WITHIN(&checked_{}, {});", suffix(function), freed.name))
+}
+
+/// After it. A receive that has failed may have taken a message that was too long.
+pub fn after(function: &Function, base: &str) -> Vec<String> {
     let name = suffix(function);
     let arguments = function.arguments();
+    let is_over = match base {
+        "Recv" | "Sendrecv" | "Sendrecv_replace" => "(code == MPI_SUCCESS || ek_check_is_truncated(code))",
+        _ => "code == MPI_SUCCESS",
+    };
     vec![
-        "if (EK_UNLIKELY(ek_checks.is_on) && code == MPI_SUCCESS)".to_string(),
+        format!("if (EK_UNLIKELY(ek_checks.is_on) && {is_over})"),
         format!("    check_got_{name}({arguments});"),
     ]
 }

@@ -20,9 +20,12 @@ pub fn timed(function: &Function, base: &str, reentered: &str) -> String {
     block.extend(data(function, base));
     let (before, after) = around(base);
     block.extend(before.iter().map(|line| line.to_string()));
+    if reentered != "host" {
+        block.extend(checking::before_reentry(function, base));
+    }
     block.push(call);
     block.push("ek_timed_over(&timed, code);".into());
-    block.extend(checking::after(function));
+    block.extend(checking::after(function, base));
     block.extend(after.iter().map(|line| line.to_string()));
     block.extend(new_comm(function, base));
     let condition = if checking::is_for_checks_alone(function) { "EK_CHECKS_CALL" } else { "EK_TIMES_CALL" };
@@ -40,6 +43,7 @@ pub fn timed(function: &Function, base: &str, reentered: &str) -> String {
         lines.extend(block.iter().map(|line| format!("    {line}")));
     }
     lines.push("}".into());
+    lines.extend(checking::within(function, base));
     lines.join("\n")
 }
 
@@ -56,6 +60,8 @@ fn is_handle(parameter: &Parameter, c_type: &str) -> bool {
 fn arguments(function: &Function, base: &str) -> String {
     let has = |name: &str| function.parameters.iter().any(|p| p.name == name && is_handle(p, "int"));
     let comm = function.parameters.iter().find(|p| is_handle(p, "MPI_Comm") && !p.out);
+    // A program may give an error handler to a communicator that is not ready: its members cannot be asked.
+    let comm = comm.filter(|_| base != "Comm_set_errhandler");
     let comm = comm.map_or("0", |p| p.name.as_str());
     let sends = matches!(role(base), "SEND" | "SEND_RECEIVE" | "SEND_POST");
     let peers: &[&str] = if sends { &["dest"] } else { &["source", "dest", "root", "target_rank", "rank"] };

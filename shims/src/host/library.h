@@ -25,6 +25,7 @@
     X(Comm_get_attr) X(Comm_get_errhandler) X(Comm_group) X(Comm_rank) X(Comm_remote_size) X(Comm_set_attr)  \
     X(Comm_set_errhandler) X(Comm_size) X(Comm_test_inter) X(Errhandler_free)                                \
     X(Comm_remote_group) X(Group_free) X(Group_size) X(Group_translate_ranks)                                \
+    X(Error_class)                                                                                           \
     X(Get_count) X(Get_library_version) X(Query_thread) X(Test_cancelled)                                    \
     X(Grequest_complete) X(Grequest_start) X(Request_free) X(Request_get_status)                             \
     X(Test) X(Testall) X(Testany) X(Testsome)                                                                \

@@ -123,6 +123,24 @@ void ek_check_begin(ek_timed *t, const ek_checked_function *function)
     call.count = 0; /* what the call gets comes next */
 }
 
+static _Thread_local bool reenters __attribute__((tls_model("initial-exec")));
+
+void ek_check_reenters(void) { reenters = true; }
+
+void ek_check_freed_within(const ek_checked_function *function, int64_t handle)
+{
+    bool is_outer = reenters;
+    reenters = false;
+    if (is_outer || ek_times_thread.depth == 0)
+        return;
+    const ek_checked_call call = {
+        .function = function, .thread = ek_times_thread.number - 1, .words = &handle, .count = 1};
+    ek_times_take_turn();
+    ek_checks_begin(&call);
+    ek_checks_end(call.thread, false, no_words, 0);
+    ek_times_leave_turn();
+}
+
 void ek_check_own_statuses(int count, MPI_Status **statuses)
 {
     if (count <= 0 || (*statuses != MPI_STATUS_IGNORE && *statuses != MPI_STATUSES_IGNORE))
@@ -136,6 +154,13 @@ void ek_check_own_statuses(int count, MPI_Status **statuses)
         return;
     memset(call.statuses, 0, (size_t)count * sizeof *call.statuses);
     *statuses = call.statuses;
+}
+
+bool ek_check_is_truncated(int code)
+{
+    int class = MPI_SUCCESS;
+    ek_host.Error_class(code, &class);
+    return class == MPI_ERR_TRUNCATE;
 }
 
 static void call_over(uint32_t thread, bool has_failed)

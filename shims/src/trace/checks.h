@@ -52,8 +52,21 @@ int ek_check_root_size(MPI_Comm, int root);
 
 void ek_check_begin(ek_timed *, const ek_checked_function *);
 
+/* Callbacks of the program's, such as one for an attribute that is deleted, free objects within other calls.
+ * A wrapper that is about to enter itself says so. */
+void ek_check_reenters(void);
+void ek_check_freed_within(const ek_checked_function *, int64_t handle);
+#define EK_CHECK_FREED_WITHIN(function, handle)                             \
+    do {                                                                    \
+        if (EK_UNLIKELY(ek_checks.is_on) && (handle))                       \
+            ek_check_freed_within(function, (int64_t)(uintptr_t)*(handle)); \
+    } while (0)
+
 /* Statuses that can be read, in place of those that the program does not want. */
 void ek_check_own_statuses(int count, MPI_Status **);
+
+/* Whether the error means that a message was longer than its buffer. */
+bool ek_check_is_truncated(int code);
 
 /* ---- what a call that has succeeded has done ---- */
 

@@ -146,8 +146,12 @@ fn symbols<'data, R: object::ReadRef<'data>>(file: &object::File<'data, R>) -> V
     symbols
 }
 
-/// The name as the source has it, without parameters.
+/// The name as the source has it, without parameters. Other names are left alone: of a Fortran program `t`
+/// the demangler would make C++'s `unsigned short`.
 fn demangled(name: &str) -> String {
+    if !name.starts_with("_Z") && !name.starts_with("_R") {
+        return name.to_string();
+    }
     let whole = addr2line::demangle_auto(name.into(), None);
     match whole == name {
         true => name.to_string(),
@@ -188,6 +192,7 @@ mod tests {
             ("_ZN12_GLOBAL__N_14waitEv", "(anonymous namespace)::wait"),
             ("_Z3addIiEvT_", "void add<int>"),
             ("__solver_MOD_step", "__solver_MOD_step"),
+            ("t", "t"),
         ] {
             assert_eq!(demangled(mangled), expected);
         }

@@ -80,7 +80,7 @@ pub fn describe(run: &Run, circle: &[Blocked]) -> String {
         Some(missing) => {
             let what = match missing.awaited {
                 Awaited::Send(_) => format!("for rank {} to receive its message", missing.rank),
-                Awaited::Receive(_) => format!("for a message of rank {}", missing.rank),
+                Awaited::Receive(_) | Awaited::Probe(_) => format!("for a message of rank {}", missing.rank),
                 Awaited::Collective(number) => {
                     let one = &run.ranks[blocked.rank as usize].collectives[number as usize];
                     format!("for rank {} in collective {} of the communicator", missing.rank, one.nth + 1)

@@ -50,7 +50,7 @@ pub enum Family {
         /// It returns in any case.
         is_test: bool,
     },
-    /// It takes a message out, for a receive that follows.
+    /// It looks for a message, and may take it out for a receive that follows.
     Probe,
     /// That receive.
     MatchedReceive {
@@ -140,7 +140,7 @@ pub fn of(base: &str) -> Family {
         "Irecv" => Family::Receive { is_blocking: false },
         "Mrecv" => Family::MatchedReceive { is_blocking: true },
         "Imrecv" => Family::MatchedReceive { is_blocking: false },
-        "Mprobe" | "Improbe" => Family::Probe,
+        "Probe" | "Mprobe" | "Improbe" => Family::Probe,
         "Send_init" | "Ssend_init" | "Rsend_init" => Family::InitSend(Mode::Standard),
         "Bsend_init" => Family::InitSend(Mode::Buffered),
         "Recv_init" => Family::InitReceive,

@@ -18,6 +18,8 @@ pub struct Call {
     pub site: u32,
     /// MPI has returned an error.
     pub has_failed: bool,
+    /// A callback has made it within another call. Only those that free are recorded.
+    pub is_inner: bool,
 }
 
 /// So many elements of a datatype.
@@ -85,6 +87,19 @@ pub struct Receive {
     pub is_freed: bool,
 }
 
+/// A probe that waits until there is a message.
+#[derive(Clone, Copy, Debug)]
+pub struct Probe {
+    /// On which communicator, of the rank's.
+    pub comm: u32,
+    /// World rank of the source; `None`: any.
+    pub source: Option<u32>,
+    /// The tag; `None`: any.
+    pub tag: Option<i32>,
+    /// The message that it has taken out, as a receive.
+    pub found: Option<u32>,
+}
+
 /// A collective.
 #[derive(Clone, Debug)]
 pub struct Collective {
@@ -108,6 +123,8 @@ pub enum Awaited {
     Send(u32),
     /// The message of this receive.
     Receive(u32),
+    /// A message for this probe.
+    Probe(u32),
     /// All members of this collective.
     Collective(u32),
 }
@@ -165,6 +182,8 @@ pub struct History {
     /// In the order of posting.
     pub receives: Vec<Receive>,
     /// In the order of the calls.
+    pub probes: Vec<Probe>,
+    /// In the order of the calls.
     pub collectives: Vec<Collective>,
     /// Calls that may wait.
     pub steps: Vec<Step>,
@@ -209,9 +228,18 @@ impl History {
         }
     }
 
+    /// The receive whose message a call waits for: its own, or the one that its probe has found.
+    pub fn awaited_receive(&self, awaited: Awaited) -> Option<u32> {
+        match awaited {
+            Awaited::Receive(receive) => Some(receive),
+            Awaited::Probe(probe) => self.probes[probe as usize].found,
+            Awaited::Send(_) | Awaited::Collective(_) => None,
+        }
+    }
+
     /// The call that the rank is in at the end.
     pub fn open(&self) -> Option<CallIndex> {
-        let last = self.calls.len().checked_sub(1)?;
+        let last = self.calls.iter().rposition(|call| !call.is_inner)?;
         self.calls[last].number.is_none().then_some(last as u32)
     }
 }

@@ -102,7 +102,7 @@ fn remarks(run: &Run) -> Vec<String> {
         }
         if let (None, Some(call)) = (history.finalized, history.open()) {
             remarks.push(format!("Rank {} ended in {}.", history.rank, history.function(call)));
-        } else if history.finalized.is_none() {
+        } else if history.finalized.is_none() && history.ends_at.is_none() {
             remarks.push(format!("Rank {} ended without MPI_Finalize.", history.rank));
         }
     }

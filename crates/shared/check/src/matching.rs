@@ -99,7 +99,7 @@ impl Matching {
             }
             let is_complete = receive.completed.is_some() && !has_failed;
             if !is_complete {
-                let is_wild = receive.any_source || receive.any_tag;
+                let is_wild = receive.source.is_none() || receive.tag.is_none();
                 if is_wild || open.contains_key(&receive.comm) {
                     self.is_open[history.rank as usize][number] = true;
                     if !has_failed {

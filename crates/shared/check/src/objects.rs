@@ -42,7 +42,7 @@ fn makes(base: &str, kind: u8) -> bool {
         b'c' => base != "Comm_get_parent",
         b'd' => !base.starts_with("Type_create_f90") && !matches!(base, "Type_match_size" | "Type_commit"),
         b'e' => base.ends_with("create_errhandler"),
-        b'g' | b'o' | b'w' | b'f' | b'i' | b's' => true,
+        b'g' | b'o' | b'w' | b'f' | b'i' | b's' => frees(base) != Some(kind), // that sets it to null
         _ => false,
     }
 }
@@ -108,6 +108,13 @@ impl Objects {
             self.live.remove(&key);
         }
         self.freed.insert(key, call);
+    }
+
+    /// The same by a callback, or by the library itself, which may have made it unseen.
+    pub fn free_within(&mut self, call: CallIndex, kind: u8, handle: i64) {
+        if self.live.contains_key(&(kind, handle)) {
+            self.free(call, kind, handle);
+        }
     }
 
     /// The call that has freed it, if nothing has made it again.

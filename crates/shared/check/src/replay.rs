@@ -149,8 +149,34 @@ impl<'a> Replay<'a> {
                     source.filter(|_| is_missing).map(|rank| Missing { rank, call: None, awaited })
                 }
             },
+            Awaited::Probe(probe) => match run.ranks[rank as usize].awaited_receive(awaited) {
+                Some(receive) => self.missing(rank, Awaited::Receive(receive)),
+                None => self.missing_message(rank, probe, awaited),
+            },
             Awaited::Collective(number) => self.missing_member(rank, number, awaited),
         }
+    }
+
+    /// Of a probe that has taken nothing: it has not returned, or the message is received by another call.
+    fn missing_message(&self, rank: u32, probe: u32, awaited: Awaited) -> Option<Missing> {
+        let run = self.run;
+        let of = &run.ranks[rank as usize].probes[probe as usize];
+        let comm = run.communicators.number(rank, of.comm);
+        let source = of.source.filter(|&source| (source as usize) < run.ranks.len())?;
+        if self.question != Question::Recorded || run.matching.vague.contains(&(comm, rank)) {
+            return None;
+        }
+        let sends = &run.ranks[source as usize].sends;
+        let fits = |number: &u32| {
+            let send = &sends[*number as usize];
+            let is_to_here = send.dest == rank && run.communicators.number(source, send.comm) == comm;
+            is_to_here
+                && of.tag.is_none_or(|tag| tag == send.tag)
+                && run.receive_of(source, *number).is_none()
+        };
+        let call = (0..sends.len() as u32).find(fits).map(|number| sends[number as usize].call);
+        let is_missing = call.is_none_or(|call| !self.has_entered(source, call));
+        is_missing.then_some(Missing { rank: source, call, awaited })
     }
 
     fn missing_member(&self, rank: u32, number: u32, awaited: Awaited) -> Option<Missing> {

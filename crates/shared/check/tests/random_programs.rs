@@ -12,7 +12,11 @@ const INT: i64 = 1000;
 const DOUBLE: i64 = 1001;
 const OWN: i64 = 1002;
 const WORLD: i64 = 2000;
+const COPY: i64 = 2001;
+const MESSAGE: i64 = 4000;
 const NULL: i64 = 9;
+/// Any source or tag.
+const ANY: i64 = evenkeel_trace::times::shape::ANY as i64;
 const SUM: i64 = 3000;
 const MAX: i64 = 3001;
 /// Buffers of different operations lie so far from each other.
@@ -29,7 +33,7 @@ struct Rank {
     int: u32,
 }
 
-const FUNCTIONS: [(&str, &str, &str); 9] = [
+const FUNCTIONS: [(&str, &str, &str); 13] = [
     ("MPI_Init", "", ""),
     ("MPI_Send", "buf:b,count:n,datatype:d,dest:r,tag:t,comm:c", ""),
     ("MPI_Recv", "buf:b,count:n,datatype:d,source:r,tag:t,comm:c", "status:S"),
@@ -38,6 +42,10 @@ const FUNCTIONS: [(&str, &str, &str); 9] = [
     ("MPI_Waitall", "count:n,array_of_requests:Q", "array_of_statuses:S"),
     ("MPI_Allreduce", "sendbuf:b,recvbuf:b,count:n,datatype:d,op:o,comm:c", ""),
     ("MPI_Bcast", "buffer:b,count:n,datatype:d,root:r,comm:c", ""),
+    ("MPI_Mprobe", "source:r,tag:t,comm:c", "message:m,status:S"),
+    ("MPI_Mrecv", "buf:b,count:n,datatype:d,message:m", "message:m,status:S"),
+    ("MPI_Comm_dup", "comm:c", "newcomm:c"),
+    ("MPI_Comm_free", "comm:c", "comm:c"),
     ("MPI_Finalize", "", ""),
 ];
 
@@ -102,6 +110,7 @@ impl Rank {
 enum Defect {
     None,
     ShortReceive,
+    FailedReceive,
     OtherType,
     ExtraSend,
     ExtraReceive,
@@ -112,10 +121,12 @@ enum Defect {
     SendFirst,
     LostRequest,
     EndlessWait,
+    EndlessProbe,
 }
 
-const DEFECTS: [(Defect, Rule); 11] = [
+const DEFECTS: [(Defect, Rule); 13] = [
     (Defect::ShortReceive, Rule::Message),
+    (Defect::FailedReceive, Rule::Message),
     (Defect::OtherType, Rule::Message),
     (Defect::ExtraSend, Rule::Unmatched),
     (Defect::ExtraReceive, Rule::Unmatched),
@@ -126,6 +137,7 @@ const DEFECTS: [(Defect, Rule); 11] = [
     (Defect::SendFirst, Rule::Buffering),
     (Defect::LostRequest, Rule::Leak),
     (Defect::EndlessWait, Rule::Deadlock),
+    (Defect::EndlessProbe, Rule::Deadlock),
 ];
 
 /// Rounds of one kind each, all ranks take part.
@@ -141,12 +153,16 @@ fn ranks_of(random: &mut Random, defect: Defect) -> Vec<Rank> {
     for round in 0..rounds {
         let defect = if round == broken { defect } else { Defect::None };
         round_of(random, &mut ranks, round as i64 * 16 * APART, defect);
-        if defect == Defect::EndlessWait {
+        if matches!(defect, Defect::EndlessWait | Defect::EndlessProbe) {
             return ranks; // no rank comes further
         }
     }
     for rank in &mut ranks {
-        rank.call("MPI_Finalize", &[], &[]);
+        // A callback frees the copy.
+        rank.call("MPI_Comm_dup", &[WORLD], &[COPY]);
+        rank.begin("MPI_Finalize", &[]);
+        rank.call("MPI_Comm_free", &[COPY], &[]);
+        rank.recorder.end(0, false, &[]);
     }
     ranks
 }
@@ -206,13 +222,26 @@ fn pair(ranks: &mut [Rank], first: usize, size: i64, tag: i64, base: i64, defect
     let (to, from) = (second as i64, first as i64);
     let send = |rank: &mut Rank, peer: i64| rank.call("MPI_Send", &[base, size, INT, peer, tag, WORLD], &[]);
     let receive = |rank: &mut Rank, peer: i64, room: i64, datatype: i64| {
-        let words = [base + APART, room, datatype, peer, tag, WORLD];
-        rank.call("MPI_Recv", &words, &[1, peer, tag, 4 * size, 0]);
+        let status = [1, peer, tag, 4 * size, 0];
+        if tag == 2 {
+            let found = [&[MESSAGE], &status[..]].concat();
+            rank.call("MPI_Mprobe", &[peer, ANY, WORLD], &found);
+            let got = [&[NULL], &status[..]].concat();
+            rank.call("MPI_Mrecv", &[base + APART, room, datatype, MESSAGE], &got);
+        } else {
+            rank.call("MPI_Recv", &[base + APART, room, datatype, peer, tag, WORLD], &status);
+        }
     };
     match defect {
         Defect::EndlessWait => {
             for (rank, peer) in [(first, to), (second, from)] {
                 ranks[rank].begin("MPI_Recv", &[base, size, INT, peer, tag, WORLD]);
+            }
+            return;
+        }
+        Defect::EndlessProbe => {
+            for (rank, peer) in [(first, to), (second, from)] {
+                ranks[rank].begin("MPI_Mprobe", &[peer, ANY, WORLD]);
             }
             return;
         }
@@ -231,7 +260,12 @@ fn pair(ranks: &mut [Rank], first: usize, size: i64, tag: i64, base: i64, defect
         Defect::OtherType => (size, DOUBLE),
         _ => (size + 1, INT),
     };
-    receive(&mut ranks[second], from, room, datatype);
+    if defect == Defect::FailedReceive {
+        ranks[second].begin("MPI_Recv", &[base + APART, size - 1, INT, ANY, ANY, WORLD]);
+        ranks[second].recorder.end(0, true, &[1, from, tag, 4 * (size - 1), 0]);
+    } else {
+        receive(&mut ranks[second], from, room, datatype);
+    }
     send(&mut ranks[second], from);
     receive(&mut ranks[first], to, size, INT);
     if defect == Defect::ExtraSend {
@@ -266,17 +300,18 @@ fn ring(ranks: &mut [Rank], size: i64, tag: i64, base: i64, defect: Defect) {
     }
 }
 
-fn worst(ranks: &[Checks]) -> Vec<(Rule, Severity, String)> {
+/// All but notes about receives from any source.
+fn told(ranks: &[Checks]) -> Vec<(Rule, Severity, String)> {
     let report = evenkeel_check::check(ranks, &Rule::ALL);
-    let bad = report.findings.into_iter().filter(|finding| finding.severity < Severity::Note);
-    bad.map(|finding| (finding.rule, finding.severity, finding.sentence)).collect()
+    let told = report.findings.into_iter().filter(|finding| finding.rule != Rule::Race);
+    told.map(|finding| (finding.rule, finding.severity, finding.sentence)).collect()
 }
 
 #[test]
 fn programs_that_keep_the_rules_are_silent() {
     let mut random = Random::new(1);
     for _ in 0..150 {
-        assert_eq!(worst(&program(&mut random, Defect::None)), []);
+        assert_eq!(told(&program(&mut random, Defect::None)), []);
     }
 }
 
@@ -285,7 +320,7 @@ fn each_defect_is_found_and_nothing_else_is() {
     for (defect, rule) in DEFECTS {
         let mut random = Random::new(2);
         for _ in 0..30 {
-            let found = worst(&program(&mut random, defect));
+            let found = told(&program(&mut random, defect));
             assert!(!found.is_empty(), "{defect:?}");
             assert!(found.iter().all(|(by, ..)| *by == rule), "{defect:?}: {found:?}");
         }

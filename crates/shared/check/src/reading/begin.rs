@@ -3,7 +3,7 @@
 use super::{Pending, Reader};
 use crate::arguments::{Field, Words};
 use crate::families::{self, Family, Mode};
-use crate::history::{Awaited, CallIndex, Collective, Data, Receive, Send, Step};
+use crate::history::{Awaited, CallIndex, Collective, Data, Probe, Receive, Send, Step};
 use crate::objects;
 use crate::regions::Region;
 use crate::requests::Purpose;
@@ -55,6 +55,7 @@ impl Reader<'_> {
             }
             Family::Wait { is_any, is_test } => self.begin_wait(call, words, is_any, is_test),
             Family::Start => self.look_at_started(call, words),
+            Family::Probe if base != "Improbe" => pending.probe = self.begin_probe(call, words),
             Family::Finalize => self.finalize(call),
             Family::Other if matches!(base, "Cancel" | "Request_free") => {
                 self.look_at_request(call, base, words);
@@ -163,6 +164,17 @@ impl Reader<'_> {
             let region = self.region(words.get(buf), count, datatype);
             self.begin_buffer(call, region, true, is_blocking, pending);
         }
+    }
+
+    fn begin_probe(&mut self, call: CallIndex, words: Words) -> Option<u32> {
+        let source = words.get(Field::Source).filter(|&source| source != i64::from(PROC_NULL))?;
+        let (comm, tag) = (self.comm(words)?, words.get(Field::Tag)?);
+        let source = self.history.comms[comm as usize].world_rank(source);
+        let tag = (tag != i64::from(ANY)).then_some(tag as i32);
+        let number = self.history.probes.len() as u32;
+        self.history.probes.push(Probe { comm, source, tag, found: None });
+        self.history.steps.push(Step { call, awaited: vec![Awaited::Probe(number)], may_go_on: false });
+        Some(number)
     }
 
     pub(super) fn post(

@@ -3,7 +3,7 @@
 use super::{Open, Pending, Reader};
 use crate::arguments::{Field, STATUS_WORDS, Words};
 use crate::families::{Family, Mode};
-use crate::history::{CallIndex, Communicator, Send, Unfinished};
+use crate::history::{Awaited, CallIndex, Communicator, Send, Step, Unfinished};
 use crate::objects;
 use crate::requests::{Purpose, Request, Template};
 use crate::rules::leak;
@@ -19,7 +19,7 @@ impl Reader<'_> {
         let results = Words::new(&layout.results, self.checks.words(range));
         let family = self.families[function];
         if has_failed {
-            self.end_failed(open.call, family, pending);
+            self.end_failed(open.call, family, pending, results.list(Field::Status));
         } else {
             self.end_of(open.call, family, &layout.base, words, results, pending);
             self.objects.results(open.call, &layout.base, results);
@@ -27,9 +27,9 @@ impl Reader<'_> {
         self.layouts = layouts;
     }
 
-    /// Whether a call that has failed has done something cannot be known. A receive may have taken a message
-    /// that was too long.
-    fn end_failed(&mut self, call: CallIndex, family: Family, pending: Pending) {
+    /// Whether a call that has failed has done something cannot be known, but that a receive has taken a
+    /// message that was too long: it has a status then.
+    fn end_failed(&mut self, call: CallIndex, family: Family, pending: Pending, status: &[i64]) {
         for buffer in pending.buffers {
             self.buffers.remove(buffer);
         }
@@ -37,11 +37,21 @@ impl Reader<'_> {
             Family::Wait { .. } => self.history.ends_at = Some(call),
             Family::Receive { .. } | Family::Send { .. } => {
                 if let Some(send) = pending.send {
-                    self.history.sends[send as usize].is_cancelled = true;
+                    let send = &mut self.history.sends[send as usize];
+                    send.is_cancelled = true;
+                    self.history.vague.push((send.comm, send.dest));
                 }
                 if let Some(receive) = pending.receive {
-                    self.history.receives[receive as usize].is_ignored = true;
-                    self.history.receives[receive as usize].completed = Some(call);
+                    let receive = &mut self.history.receives[receive as usize];
+                    (receive.is_ignored, receive.completed) = (true, Some(call));
+                    if let [source, tag, ..] = *status {
+                        let comm = &self.history.comms[receive.comm as usize];
+                        receive.source = receive.source.or_else(|| comm.world_rank(source));
+                        receive.tag = receive.tag.or(Some(tag as i32));
+                    }
+                    if receive.source.is_none() || receive.tag.is_none() {
+                        self.history.vague.push((receive.comm, self.history.rank));
+                    }
                 }
             }
             _ => {}
@@ -95,7 +105,7 @@ impl Reader<'_> {
             Family::InitReceive => self.init(call, words, results, false, Mode::Standard),
             Family::Start => self.start(call, words),
             Family::Wait { .. } => self.waited(call, words, results),
-            Family::Probe => self.probed(call, words, results),
+            Family::Probe => self.probed(call, words, results, pending.probe),
             Family::MatchedReceive { is_blocking } => self.matched(call, words, results, is_blocking),
             Family::Free => {
                 let Some(kind) = objects::frees(base) else { return };
@@ -290,6 +300,18 @@ impl Reader<'_> {
         receive.bytes = u64::try_from(bytes).ok();
     }
 
+    /// A callback has freed something.
+    pub(super) fn freed_within(&mut self, open: Open) {
+        let function = self.history.calls[open.call as usize].function as usize;
+        let layout = &self.layouts[function];
+        if let (Some(kind), [handle]) = (objects::frees(&layout.base), self.checks.words(open.words)) {
+            self.objects.free_within(open.call, kind, *handle);
+            if kind == b'c' {
+                self.comms.remove(handle);
+            }
+        }
+    }
+
     fn request_freed(&mut self, call: CallIndex, handle: i64) {
         let Some(was) = self.requests.free(handle, call) else { return };
         was.buffers.iter().for_each(|&buffer| self.buffers.remove(buffer));
@@ -309,7 +331,7 @@ impl Reader<'_> {
     }
 
     /// A matched probe has taken a message.
-    fn probed(&mut self, call: CallIndex, words: Words, results: Words) {
+    fn probed(&mut self, call: CallIndex, words: Words, results: Words, probe: Option<u32>) {
         let found = results.get(Field::Flag).is_none_or(|flag| flag != 0);
         let (Some(message), Some(comm), true) = (results.get(Field::Message), self.comm(words), found) else {
             return;
@@ -322,6 +344,13 @@ impl Reader<'_> {
         if let Some(receive) = self.post(call, comm, source, tag, None) {
             self.received(receive, call, results.list(Field::Status), false);
             self.messages.insert(message, receive);
+            match probe {
+                Some(probe) => self.history.probes[probe as usize].found = Some(receive),
+                None => {
+                    let awaited = vec![Awaited::Receive(receive)];
+                    self.history.steps.push(Step { call, awaited, may_go_on: true });
+                }
+            }
         }
     }
 
@@ -346,7 +375,6 @@ impl Reader<'_> {
 
     pub(super) fn finalize(&mut self, call: CallIndex) {
         self.history.finalized = Some(call);
-        let mut findings = Vec::new();
         for request in self.requests.left() {
             if request.is_active {
                 let what = match request.purpose {
@@ -355,13 +383,16 @@ impl Reader<'_> {
                     Purpose::Collective(_) | Purpose::Other => Unfinished::Other,
                 };
                 self.history.unfinished.push((request.made, what));
-            } else {
-                findings.push(leak::object(&self.history, request.made, b'q'));
             }
         }
-        for (kind, made) in self.objects.left() {
-            findings.push(leak::object(&self.history, made, kind));
-        }
+    }
+
+    /// What is left when the rank has ended: callbacks in MPI_Finalize may free.
+    pub(super) fn look_at_leaks(&mut self) {
+        let idle = self.requests.left().into_iter().filter(|request| !request.is_active);
+        let requests = idle.map(|request| (b'q', request.made));
+        let left = requests.chain(self.objects.left());
+        let mut findings: Vec<_> = left.map(|(kind, made)| leak::object(&self.history, made, kind)).collect();
         self.history.local.append(&mut findings);
     }
 }

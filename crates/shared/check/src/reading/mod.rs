@@ -38,9 +38,10 @@ struct Open {
 /// What is left of a call's beginning for its end.
 #[derive(Default)]
 struct Pending {
-    /// Sends and receives that the call has begun.
+    /// What the call has begun.
     send: Option<u32>,
     receive: Option<u32>,
+    probe: Option<u32>,
     collective: Option<u32>,
     buffers: Vec<BufferId>,
 }
@@ -57,7 +58,8 @@ struct Reader<'a> {
     comms: HashMap<i64, u32>,
     /// Messages that matched probes have taken: which receive.
     messages: HashMap<i64, u32>,
-    open: HashMap<u32, (Open, Pending)>,
+    /// By thread: the call that it is in, and those of callbacks within that.
+    open: HashMap<u32, Vec<(Open, Pending)>>,
     /// Sends that were to be cancelled.
     null_request: Option<i64>,
 }
@@ -94,6 +96,9 @@ pub fn read(checks: &Checks) -> History {
         }
     }
     reader.run();
+    if reader.history.finalized.is_some() {
+        reader.look_at_leaks();
+    }
     let facts = |t: &Datatype| (t.size, t.elements);
     let predefined = reader.types.iter().filter(|(handle, _)| reader.objects.is_predefined(b'd', **handle));
     reader.history.types = predefined.map(|(handle, t)| (*handle, facts(t))).collect();
@@ -107,25 +112,33 @@ impl Reader<'_> {
             match event {
                 Event::Begin { thread, function, site, words } => {
                     let call = self.history.calls.len() as CallIndex;
+                    let is_inner = self.open.get(thread).is_some_and(|calls| !calls.is_empty());
                     self.history.has_threads |= *thread > 0;
                     self.history.calls.push(Call {
                         number: None,
                         function: *function,
                         site: *site,
                         has_failed: false,
+                        is_inner,
                     });
-                    let pending = if self.history.ends_at.is_none() {
+                    let pending = if self.history.ends_at.is_none() && !is_inner {
                         self.begin(call, *words)
                     } else {
                         Pending::default()
                     };
-                    self.open.insert(*thread, (Open { call, words: *words }, pending));
+                    self.open.entry(*thread).or_default().push((Open { call, words: *words }, pending));
                 }
                 Event::End { thread, has_failed, words } => {
+                    let Some((open, pending)) = self.open.get_mut(thread).and_then(Vec::pop) else {
+                        continue;
+                    };
+                    let at = &mut self.history.calls[open.call as usize];
+                    if at.is_inner {
+                        self.freed_within(open);
+                        continue;
+                    }
                     let number = ended;
                     ended += 1;
-                    let Some((open, pending)) = self.open.remove(thread) else { continue };
-                    let at = &mut self.history.calls[open.call as usize];
                     at.number = Some(number);
                     at.has_failed = *has_failed;
                     if self.history.ends_at.is_none() {
@@ -156,7 +169,7 @@ impl Reader<'_> {
     }
 
     fn changed(&mut self, request: i64, is_gone: bool) {
-        let Some(call) = self.open.values().map(|(open, _)| open.call).max() else { return };
+        let Some(call) = self.open.values().flatten().map(|(open, _)| open.call).max() else { return };
         if let Some(request) = self.requests.get(request).filter(|request| !request.is_shared) {
             let made = request.made;
             self.history.local.push(modified::finding(&self.history, made, call, is_gone));

@@ -132,7 +132,8 @@ fn knowledge(run: &Run) -> Option<Knowledge> {
         send_before(run, rank, of.call, &mut next_send, &times, &mut sent, &mut of_dest);
         for &awaited in &of.awaited {
             match awaited {
-                Awaited::Receive(receive) => {
+                Awaited::Receive(_) | Awaited::Probe(_) => {
+                    let Some(receive) = history.awaited_receive(awaited) else { continue };
                     if history.receives[receive as usize].completed != Some(of.call) {
                         continue;
                     }
