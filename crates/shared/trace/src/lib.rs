@@ -1,6 +1,6 @@
 //! The trace of a run: what a program could not know before it happened, and how a repetition takes it back.
 //!
-//! A trace has one file for each rank ([`format`]). [`recorder`] turns choices into bytes while the run goes
+//! A trace has one file for each rank ([`format`]; [`rank_file`] is what all files of a rank have in common). [`recorder`] turns choices into bytes while the run goes
 //! on; [`trace`] reads a file back; [`replayer`] hands the choices out again, in the same order, and finds
 //! the first call at which a repetition differs ([`divergence`]). [`digest`] says what is hashed, [`choice`]
 //! which calls have outcomes, and [`varint`] how numbers are written.
@@ -16,6 +16,7 @@ pub mod choice;
 pub mod digest;
 pub mod divergence;
 pub mod format;
+pub mod rank_file;
 pub mod recorder;
 pub mod replayer;
 pub mod times;
