@@ -33,8 +33,8 @@ impl Store for Memory {
         let live = format::live_bytes(live);
         self.bytes[LIVE_OFFSET..LIVE_OFFSET + live.len()].copy_from_slice(&live);
     }
-    fn seal(&self, live: &Live) -> u64 {
-        format::seal(&self.bytes, live)
+    fn seal(&self, live: &Live) -> Option<u64> {
+        Some(format::seal(&self.bytes, live))
     }
 }
 
