@@ -17,13 +17,12 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from evenkeel_bench import disturbance, launch, libraries, machine, plan, plots, programs, tables
+from evenkeel_bench.checkout import BUILD, SHIMS
 from evenkeel_bench.progress import INTERRUPTED, Progress, say_interrupted
 from evenkeel_bench.results import Results, read_csv, rows_of, write_csv
 from evenkeel_bench.run_reports import rows_of_report
 
 HERE = Path(__file__).resolve().parent
-ROOT = HERE.parent
-SHIMS = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release/lib/evenkeel"
 
 
 def arguments():
@@ -42,7 +41,7 @@ def arguments():
         "such as impi or openmpi4-bound+evenkeel; may be repeated",
     )
     p.add_argument("--seed", type=int, default=1, help="of the order of the runs and the random delays")
-    p.add_argument("--build", type=Path, default=ROOT / "build", help="folder with the wheels' environments")
+    p.add_argument("--build", type=Path, default=BUILD, help="folder with the wheels' environments")
     p.add_argument("--shims", type=Path, default=SHIMS, help="folder with evenkeel's shims")
     p.add_argument("--without-evenkeel", action="store_true", help="measure the libraries alone")
     p.add_argument(

@@ -20,12 +20,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from barrier_noise import page, plan
 from evenkeel_bench import disturbance, launch, libraries, machine, programs
+from evenkeel_bench.checkout import BOOK, BUILD, SHIMS
 from evenkeel_bench.progress import Progress, say_interrupted
+from evenkeel_bench.study import HelpFormatter
 
 HERE = Path(__file__).resolve().parent
-ROOT = HERE.parent.parent
-SHIMS = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release/lib/evenkeel"
-RESULTS, BOOK = HERE / "results.json", ROOT / "docs/src"
+RESULTS = HERE / "results.json"
 
 NUMBERS = ("seconds", "mean_s", "compute_s", "barrier_us", "slow", "efficiency", "switches", "spin")
 # The kernel may schedule each session as a group, which has a priority of its own.
@@ -33,9 +33,9 @@ AT_HIGH_PRIORITY = ("sh", "-c", 'echo -20 2>/dev/null >/proc/self/autogroup; exe
 
 
 def arguments():
-    p = argparse.ArgumentParser(description=__doc__.split("\n\n", maxsplit=1)[0])
-    p.add_argument("--rounds", type=int, default=5, help="rounds (default: 5)")
-    p.add_argument("--build", type=Path, default=ROOT / "build", help="folder for the programs")
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=HelpFormatter)
+    p.add_argument("--rounds", type=int, default=5, help="how often each program runs")
+    p.add_argument("--build", type=Path, default=BUILD, help="folder for the programs")
     p.add_argument("--shims", type=Path, default=SHIMS, help="folder with evenkeel's shims")
     p.add_argument("--render", action="store_true", help="only write the page again from results.json")
     return p.parse_args()

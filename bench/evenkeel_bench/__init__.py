@@ -7,6 +7,10 @@ and `deferral` (what is run, how often, in which order). Measuring: `launch` (on
 and `deferral_targets` (targets and whether they are met), `tables`, `deferral_tables` and
 `markdown`, `plots` and `figures`.
 
+Studies beside them have folders of their own. They take from here `study` (options, rounds, results.json and
+results.md), `settings` (a library as it is, at its best, and under `evenkeel run`) and `checkout` (where
+things are); `kept_results` keeps simulations.
+
 Modules that say "Pure" in their first line take values and return values.
 
 May: start processes, and write below bench/results and build/. Must never: change a setting of the machine,

@@ -9,7 +9,6 @@ and processes that are started without any launcher. Eleven rounds take some six
 
 import argparse
 import json
-import os
 import random
 import shlex
 import sys
@@ -18,20 +17,20 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from evenkeel_bench import launch, libraries, machine, programs
+from evenkeel_bench.checkout import BOOK, BUILD, EVENKEEL, ROOT
 from evenkeel_bench.progress import Progress, say_interrupted
+from evenkeel_bench.study import HelpFormatter
 from launching import page, plan
 
 HERE = Path(__file__).resolve().parent
-ROOT = HERE.parent.parent
-EVENKEEL = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release/evenkeel"
-RESULTS, PAGE = HERE / "results.json", ROOT / "docs/src/launching-results.md"
+RESULTS, PAGE = HERE / "results.json", BOOK / "launching-results.md"
 
 
 def arguments():
-    p = argparse.ArgumentParser(description=__doc__.split("\n\n", maxsplit=1)[0])
-    p.add_argument("--rounds", type=int, default=11, help="rounds (default: 11)")
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=HelpFormatter)
+    p.add_argument("--rounds", type=int, default=11, help="how often each command runs")
     p.add_argument("--seed", type=int, default=1, help="of the order in each round")
-    p.add_argument("--build", type=Path, default=ROOT / "build", help="folder for the programs")
+    p.add_argument("--build", type=Path, default=BUILD, help="folder for the programs")
     p.add_argument("--render", action="store_true", help="only write the page again from results.json")
     return p.parse_args()
 

@@ -7,23 +7,22 @@ In each round every setting runs once, in random order. Numbers are the lowest o
 a virtual machine the speed of memory may differ by a factor of two to three from process to process.
 """
 
-import argparse
-import json
-import os
-import random
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from evenkeel_bench.checkout import BUILD
+from evenkeel_bench.libraries import BEST_KNOWN, libraries
+from evenkeel_bench.markdown import table
+from evenkeel_bench.settings import alone, compiled, environment_of, under_evenkeel
+from evenkeel_bench.study import Study, in_rounds
+
 HERE = Path(__file__).resolve().parent
-ROOT = HERE.parent.parent
-sys.path.insert(0, str(ROOT / "bench"))
-
-from evenkeel_bench.libraries import AS_ROOT, BEST_KNOWN, libraries  # noqa: E402
-from evenkeel_bench.progress import Progress  # noqa: E402
-
-EVENKEEL = Path(os.environ.get("EVENKEEL", ROOT / "target/release/evenkeel"))
+STUDY = Study(HERE / "study.py", "Collectives of long data")
+TOLD = "Microseconds a call, lowest of the rounds."
 EXPECTED_S = 8  # of one run
 BLOCKING = (
     "allreduce,reduce,reduce_scatter_block,scan,bcast,gather,scatter,allgather,alltoall,"
@@ -32,99 +31,69 @@ BLOCKING = (
 NONBLOCKING = "iallreduce,ireduce,ireduce_scatter_block,ibcast,igather,iscatter,iallgather,ialltoall"
 OPERATIONS = f"{BLOCKING},{NONBLOCKING}"
 SIZES = "8192,49152,262144,1048576,4194304"
+# Those of the libraries are called like these, at their best; evenkeel's are over Open MPI 4.
+OURS, SEGMENT_ONLY = "evenkeel", "evenkeel, segment only"
+COLUMNS = ("openmpi4", OURS, SEGMENT_ONLY, "openmpi5", "mpich5", "impi")
 
 
-def settings(folder):
-    """Name → (command line before and after the number of ranks, environment)."""
-    made = {}
-    for library in libraries(ROOT / "build")[0]:
-        if library.name == "mpich4":
-            continue  # it spins, and cannot be told not to
-        program = folder / f"long-collectives-{library.name}"
-        environment = os.environ | library.compile_environment | AS_ROOT
-        line = [library.compiler, "-O2", "-o", program, HERE / "long_collectives.c"]
-        subprocess.run(line, check=True, env=environment)
-        oversubscribe = ["--oversubscribe"] if library.family == "openmpi" else []
-        made[library.name] = (
-            [library.launcher, *oversubscribe, "-n"],
-            [program],
-            environment | BEST_KNOWN.get(library.name, {}),
-        )
+def settings(found):
+    for library in found:
+        if library.name not in COLUMNS:
+            continue  # MPICH 4 spins, and cannot be told not to
+        environment = environment_of(library)
+        yield alone(library, library.name, environment | BEST_KNOWN.get(library.name, {}))
         if library.name == "openmpi4":
-            run = [EVENKEEL, "run", "--quiet", "-n"]
-            made["evenkeel"] = (run, ["--", program], environment)
-            made["evenkeel, segment only"] = (run, ["--", program], environment | {"EVENKEEL_CMA": "off"})
-    return made
+            yield under_evenkeel(library, OURS, environment)
+            yield under_evenkeel(library, SEGMENT_ONLY, environment | {"EVENKEEL_CMA": "off"})
 
 
-def measure(made, options):
-    """[{ranks, operation, bytes, setting, us}], one for each number that was printed."""
-    order, found = random.Random(options.seed), []
-    runs = [(ranks, name) for ranks in options.ranks for _ in range(options.rounds) for name in made]
-    with Progress(EXPECTED_S * len(runs)) as progress:
-        for at in range(0, len(runs), len(made)):
-            for ranks, name in order.sample(runs[at : at + len(made)], len(made)):
-                progress.begin(f"{ranks} ranks, {name}")
-                before, after, environment = made[name]
-                line = list(map(str, [*before, ranks, *after, OPERATIONS, SIZES]))
-                done = subprocess.run(
-                    line, env=environment, capture_output=True, text=True, timeout=600, check=True
-                )
-                for words in map(str.split, done.stdout.splitlines()):
-                    operation, size, us = words
-                    found.append(
-                        {
-                            "ranks": ranks,
-                            "operation": operation,
-                            "bytes": int(size),
-                            "setting": name,
-                            "us": float(us),
-                        }
-                    )
-    return found
-
-
-def page(found, made, options):
-    """The table: the lowest times, and their ratios to the best library's."""
-    ours = [name for name in made if name.startswith("evenkeel")]
-    theirs = [name for name in made if name not in ours]
-    rows = [f"| ranks | operation | KiB | {' | '.join(made)} | evenkeel / best library |"]
-    rows.append("|---|---|---" + "|---" * (len(made) + 1) + "|")
-    for ranks, operation, size in dict.fromkeys((x["ranks"], x["operation"], x["bytes"]) for x in found):
-        lowest = {
-            name: min(
-                x["us"]
-                for x in found
-                if (x["ranks"], x["operation"], x["bytes"], x["setting"]) == (ranks, operation, size, name)
-            )
-            for name in made
-        }
-        ratio = lowest["evenkeel"] / min(lowest[name] for name in theirs)
-        cells = " | ".join(f"{lowest[name]:,.1f}" for name in made)
-        rows.append(f"| {ranks} | {operation} | {size // 1024:,} | {cells} | {ratio:.2f} |")
-    ranks = ",".join(map(str, options.ranks))
-    command = f"bench/long_collectives/study.py --rounds {options.rounds} --ranks {ranks}"
-    cores = len(os.sched_getaffinity(0))
-    head = (
-        f"`{command}`, {cores} cores, Linux {os.uname().release}. Microseconds a call, lowest of the rounds."
+def run(setting, program, ranks):
+    """A row for each number that is printed."""
+    done = subprocess.run(
+        setting.command(ranks, program, OPERATIONS, SIZES),
+        env=setting.environment,
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=True,
     )
-    return "\n\n".join(["# Collectives of long data: results", head, "\n".join(rows)]) + "\n"
+    for operation, size, us in map(str.split, done.stdout.splitlines()):
+        row = {"ranks": ranks, "operation": operation, "bytes": int(size), "setting": setting.name}
+        yield row | {"us": float(us)}
+
+
+def measure(options):
+    with tempfile.TemporaryDirectory() as folder:
+        made = list(settings(libraries(BUILD)[0]))
+        if OURS not in [setting.name for setting in made]:
+            sys.exit("mpicc.openmpi is missing: make deps-test installs it")
+        source = HERE / "long_collectives.c"
+        programs = {s.library: compiled(s.library, source, folder) for s in made}
+        cases = {f"{ranks} ranks": ranks for ranks in options.ranks}
+
+        def run_case(ranks, setting):
+            return run(setting, programs[setting.library], ranks)
+
+        yield from in_rounds(options, cases, made, run_case, EXPECTED_S)
+
+
+def tables(found):
+    """The lowest times, and their ratios to the best library's."""
+    lowest = {}
+    for x in found:
+        of_call = lowest.setdefault((x["ranks"], x["operation"], x["bytes"]), {})
+        of_call[x["setting"]] = min(x["us"], of_call.get(x["setting"], x["us"]))
+    columns = [name for name in COLUMNS if any(name in of_call for of_call in lowest.values())]
+    rows = []
+    for (ranks, operation, size), of_call in lowest.items():
+        best = min(us for name, us in of_call.items() if name not in (OURS, SEGMENT_ONLY))
+        cells = [f"{of_call[name]:,.1f}" for name in columns]
+        rows.append([ranks, operation, f"{size // 1024:,}", *cells, f"{of_call[OURS] / best:.2f}"])
+    return [table(["ranks", "operation", "KiB", *columns, "evenkeel / best library"], rows)]
 
 
 def main():
-    p = argparse.ArgumentParser(description=__doc__.split("\n\n", maxsplit=1)[0])
-    p.add_argument("--rounds", type=int, default=5)
-    p.add_argument("--ranks", type=lambda text: list(map(int, text.split(","))), default=[2, 4, 8])
-    p.add_argument("--seed", type=int, default=1)
-    options = p.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        made = settings(Path(folder))
-        if "evenkeel" not in made:
-            sys.exit("mpicc.openmpi is missing: make deps-test installs it")
-        found = measure(made, options)
-    (HERE / "results.json").write_text(json.dumps(found, indent=1) + "\n")
-    (HERE / "results.md").write_text(page(found, made, options))
-    sys.stdout.write(page(found, made, options))
+    STUDY.main(STUDY.parser(__doc__, rounds=5, ranks=[2, 4, 8]), measure, TOLD, tables)
 
 
 if __name__ == "__main__":

@@ -17,10 +17,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests" / "rig"))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from evenkeel_bench import libraries, programs
+from evenkeel_bench.checkout import ROOT
 from evenkeel_rig import Rig
 from nodes import plan, run, runs, settings
 
-ROOT = Path(__file__).resolve().parents[2]
 OPERATIONS = {
     ("barrier", 0): "mean_us",
     ("allreduce", 8): "mean_us",

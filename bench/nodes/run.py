@@ -18,14 +18,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests" / "rig"))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from evenkeel_bench import libraries, machine, programs
+from evenkeel_bench.checkout import BUILD, RELEASE, ROOT
 from evenkeel_bench.progress import INTERRUPTED, Progress, say_interrupted
 from evenkeel_rig import Rig, RigUnavailableError
 from nodes import multicast, network_floor, plan, plots, runs, settings, tables
 from nodes.rows import Rows
 
 HERE = Path(__file__).resolve().parent
-ROOT = HERE.parent.parent
-RELEASE = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release"
 NAME = "evenkeel: bench-nodes"
 
 
@@ -51,7 +50,7 @@ def arguments():
         help="EVENKEEL_NODES of evenkeel's runs: whether it carries collectives between hosts itself",
     )
     p.add_argument("--seed", type=int, default=1, help="of the order of the runs")
-    p.add_argument("--build", type=Path, default=ROOT / "build", help="folder with the wheels' environments")
+    p.add_argument("--build", type=Path, default=BUILD, help="folder with the wheels' environments")
     p.add_argument(
         "--release", type=Path, default=RELEASE, help="folder with what cargo built, shims in lib/evenkeel"
     )

@@ -8,11 +8,7 @@ says, by pytest in each rank. In each round every setting runs once, in random o
 rounds. A test counts as passed if it has passed on all ranks.
 """
 
-import argparse
 import dataclasses
-import json
-import os
-import random
 import shutil
 import statistics
 import subprocess
@@ -24,15 +20,16 @@ import venv
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from evenkeel_bench.checkout import BUILD
+from evenkeel_bench.libraries import libraries
+from evenkeel_bench.markdown import table
+from evenkeel_bench.settings import AS_IT_IS, environment_of, settings_of
+from evenkeel_bench.study import Study, in_rounds
+
 HERE = Path(__file__).resolve().parent
-ROOT = HERE.parent.parent
-BUILD = ROOT / "build"
-sys.path.insert(0, str(ROOT / "bench"))
-
-from evenkeel_bench.libraries import AS_ROOT, BEST_KNOWN, libraries  # noqa: E402
-from evenkeel_bench.progress import Progress  # noqa: E402
-
-EVENKEEL = Path(os.environ.get("EVENKEEL", ROOT / "target/release/evenkeel"))
+STUDY = Study(HERE / "run.py", "Test suites of Python projects", ("rounds", "ranks", "libraries"))
 PYTHON = BUILD / "venv-suites" / "bin" / "python"
 WHEELS = [
     "mpi4py==4.1.2",
@@ -48,6 +45,10 @@ WHEELS = [
 ]
 LONGEST_S = 300
 EXPECTED_S = 60  # of one run
+TOLD = (
+    f"Seconds, medians of the rounds. A run is cut off after {LONGEST_S} s. Passed: on all ranks, in every "
+    "round. Lost: passed in every round of the library alone, and not in each with the setting."
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -99,46 +100,21 @@ def install():
             package.extractall(folder)
 
 
-@dataclasses.dataclass(frozen=True)
-class Setting:
-    """A library in one setting: its command line before and after the number of ranks, its environment."""
-
-    library: str
-    name: str
-    before: tuple
-    after: tuple
-    environment: dict = dataclasses.field(hash=False, compare=False)
+def settings(names):
+    for library in libraries(BUILD)[0]:
+        if library.name in names:
+            yield from settings_of(library, environment_of_suites(library), "--mpi", library.family)
 
 
-def environment_of(library):
+def environment_of_suites(library):
     """Makes mpi4py load this library."""
     # Each rank's numerical library would start a thread for each core.
-    made = os.environ | library.compile_environment | AS_ROOT | {"OMP_NUM_THREADS": "1"}
-    made["MPI4PY_MPIABI"] = library.family
-    if Path(library.launcher).is_absolute():
-        folder = Path(library.launcher).parent.parent / "lib"
-        made["PATH"] = f"{Path(library.launcher).parent}:{made['PATH']}"
-    else:
-        folder = BUILD / "venv-debian" / "lib"
-    if library.family == "mpich" or Path(library.launcher).is_absolute():
-        made["LD_LIBRARY_PATH"] = str(folder)
-    return made
-
-
-def settings(names):
-    made = []
-    for library in libraries(BUILD)[0]:
-        if library.name not in names:
-            continue
-        environment = environment_of(library)
-        oversubscribe = ("--oversubscribe",) if library.family == "openmpi" else ()
-        own = (library.launcher, *oversubscribe, "-n")
-        made.append(Setting(library.title, "library", own, (), environment))
-        if library.name in BEST_KNOWN:
-            best = environment | BEST_KNOWN[library.name]
-            made.append(Setting(library.title, "best known setting", own, (), best))
-        ours = (EVENKEEL, "run", "--quiet", "--mpi", library.family, "-n")
-        made.append(Setting(library.title, "evenkeel", ours, ("--",), environment))
+    made = environment_of(library) | {"OMP_NUM_THREADS": "1", "MPI4PY_MPIABI": library.family}
+    launcher = Path(library.launcher)
+    if launcher.is_absolute():
+        return made | {"LD_LIBRARY_PATH": str(launcher.parent.parent / "lib")}
+    if library.family == "mpich":
+        return made | {"LD_LIBRARY_PATH": str(BUILD / "venv-debian" / "lib")}
     return made
 
 
@@ -162,10 +138,9 @@ def run(setting, project, ranks, keep_logs):
         rank = "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}"
         line = f'cd "$0" && exec "$@" --junitxml={folder}/{rank}.xml > {folder}/{rank}.out 2>&1'
         pytest = [PYTHON, "-m", "pytest", "-q", "-p", "no:cacheprovider", *project.arguments]
-        command = [*setting.before, ranks, *setting.after, "sh", "-c", line, project.source, *pytest]
         began = time.monotonic()
         job = subprocess.Popen(
-            list(map(str, command)),
+            setting.command(ranks, "sh", "-c", line, project.source, *pytest),
             env=setting.environment,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
@@ -184,95 +159,61 @@ def run(setting, project, ranks, keep_logs):
                 job.kill()
             subprocess.run(["pkill", "-9", "-f", folder], check=False)
         if keep_logs:
-            name = f"{setting.library}-{setting.name}-{project.name}-{ranks}"
+            name = f"{setting.library.title}-{setting.name}-{project.name}-{ranks}"
             shutil.copytree(folder, keep_logs / name, dirs_exist_ok=True)
         of_tests = verdicts(Path(folder), ranks)
         return seconds, sorted(name for name, of_test in of_tests.items() if of_test == {"passed"})
 
 
-def measure(made, options):
-    order, found = random.Random(options.seed), []
+def measure(options):
+    install()
     projects = [p for p in PROJECTS if not options.only or p.name in options.only]
-    cells = [(p, r) for r in options.ranks for p in projects]
-    with Progress(EXPECTED_S * len(made) * len(cells) * options.rounds) as progress:
-        for project, ranks in cells:
-            for _ in range(options.rounds):
-                for setting in order.sample(made, len(made)):
-                    progress.begin(f"{project.name}, {ranks} ranks, {setting.library}, {setting.name}")
-                    seconds, passed = run(setting, project, ranks, options.keep_logs)
-                    progress.advance(EXPECTED_S)
-                    found.append(
-                        {
-                            "project": project.name,
-                            "ranks": ranks,
-                            "library": setting.library,
-                            "setting": setting.name,
-                            "seconds": seconds,
-                            "passed": passed,
-                        }
-                    )
-            # All of this takes an hour or more; if it ends early, what is complete is kept.
-            write(found, options)
-    return found
+    cases = {f"{p.name}, {ranks} ranks": (p, ranks) for ranks in options.ranks for p in projects}
+
+    def run_case(case, setting):
+        project, ranks = case
+        seconds, passed = run(setting, project, ranks, options.keep_logs)
+        row = {"project": project.name, "ranks": ranks, "library": setting.library.title}
+        return [row | {"setting": setting.name, "seconds": seconds, "passed": passed}]
+
+    yield from in_rounds(options, cases, list(settings(options.libraries)), run_case, EXPECTED_S)
 
 
-def page(found, options):
-    cores = len(os.sched_getaffinity(0))
-    ranks = ",".join(map(str, options.ranks))
-    rounds = f"--rounds {options.rounds} --ranks {ranks} --libraries {options.libraries}"
-    parts = [
-        "# Test suites of Python projects: results",
-        f"`bench/python_suites/run.py {rounds}`, {cores} cores, Linux {os.uname().release}. Seconds, "
-        f"medians of the rounds. A run is cut off after {LONGEST_S} s. Passed: on all ranks, in every "
-        "round. Lost: passed in every round of the library alone, and not in each with the setting.",
-    ]
-    keys = list(dict.fromkeys((x["project"], x["ranks"], x["library"], x["setting"]) for x in found))
-
-    def of(key):
-        return [x for x in found if (x["project"], x["ranks"], x["library"], x["setting"]) == key]
+def tables(found):
+    """A row for each project, number of ranks, library and setting."""
+    runs = {}
+    for x in found:
+        runs.setdefault((x["project"], x["ranks"], x["library"], x["setting"]), []).append(x)
 
     def passed(key):
-        return set.intersection(*(set(x["passed"]) for x in of(key))) if of(key) else set()
+        return set.intersection(*(set(x["passed"]) for x in runs[key])) if key in runs else set()
 
     def seconds(key):
-        times = [x["seconds"] for x in of(key)]
+        times = [x["seconds"] for x in runs.get(key, [])]
         return None if None in times or not times else statistics.median(times)
 
-    rows = [
-        "| project | ranks | library | setting | s | times as fast as alone | passed | lost |",
-        "|---|--:|---|---|--:|--:|--:|--:|",
-    ]
-    for key in sorted(keys):
-        project, ranks, library, setting = key
-        alone = (project, ranks, library, "library")
+    rows = []
+    for key in sorted(runs):
+        alone = (*key[:3], AS_IT_IS)
         took, base = seconds(key), seconds(alone)
         text = f"{took:.1f}" if took else f"> {LONGEST_S}"
         ratio = "-" if not took else f"{base / took:.1f}" if base else f"> {LONGEST_S / took:.1f}"
         lost = len(passed(alone) - passed(key))
-        row = (project, ranks, library, setting, text, ratio, len(passed(key)), lost)
-        rows.append(f"| {' | '.join(map(str, row))} |")
-    return "\n\n".join([*parts, "\n".join(rows)]) + "\n"
+        rows.append([*key, text, ratio, len(passed(key)), lost])
+    head = ["project", "ranks", "library", "setting", "s", "times as fast as alone", "passed", "lost"]
+    return [table(head, rows, numbers={1, 4, 5, 6, 7})]
 
 
-def write(found, options):
-    (HERE / "results.json").write_text(json.dumps(found, indent=1) + "\n")
-    (HERE / "results.md").write_text(page(found, options))
+def names(text):
+    return text.split(",")
 
 
 def main():
-    p = argparse.ArgumentParser(description=__doc__.split("\n\n", maxsplit=1)[0])
-    p.add_argument("--rounds", type=int, default=3)
-    p.add_argument("--ranks", type=lambda text: list(map(int, text.split(","))), default=[4, 8])
-    p.add_argument("--libraries", default="openmpi4,mpich4,mpich5", help="names, separated by commas")
-    p.add_argument(
-        "--only", type=lambda text: text.split(","), default=[], help="projects, separated by commas"
-    )
-    p.add_argument("--seed", type=int, default=1)
+    p = STUDY.parser(__doc__, rounds=3, ranks=[4, 8])
+    p.add_argument("--libraries", type=names, default="openmpi4,mpich4,mpich5", help="their names")
+    p.add_argument("--only", type=names, default=[], help="projects, separated by commas")
     p.add_argument("--keep-logs", type=Path, help="folder for what pytest printed and its verdicts")
-    options = p.parse_args()
-    install()
-    found = measure(settings(options.libraries.split(",")), options)
-    sys.stdout.write(page(found, options))
+    STUDY.main(p, measure, TOLD, tables)
 
 
 if __name__ == "__main__":

@@ -13,11 +13,11 @@ import matplotlib.pyplot as plt
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from evenkeel_bench.checkout import BOOK
 from evenkeel_bench.figures import save, use_style
 from evenkeel_bench.markdown import table
 
 HERE = Path(__file__).resolve().parent
-BOOK = HERE.parent.parent / "docs" / "src"
 # Label, colour and mark of each kind of change.
 KINDS = {
     "cable fails": ("cable fails", "#d55e00", "o"),

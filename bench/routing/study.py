@@ -20,8 +20,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import pages
 
+from evenkeel_bench.checkout import BOOK, EVENKEEL
+
 HERE = Path(__file__).resolve().parent
-ROOT = HERE.parent.parent
 SCHEMES = ["ascending", "bfs", "dfs", "minimal"]
 ENGINES = ["nue", "updn", "minhop", "sssp"]
 
@@ -102,7 +103,7 @@ def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--evenkeel", default=ROOT / "target" / "release" / "evenkeel")
+    parser.add_argument("--evenkeel", default=EVENKEEL)
     parser.add_argument("--pages", action="store_true", help="measure nothing, write the page")
     parser.add_argument(
         "--only",
@@ -116,7 +117,7 @@ def main():
     if not arguments.pages:
         measure_all(arguments.evenkeel, arguments.only, file)
     page = pages.results(json.loads(file.read_text()))
-    (ROOT / "docs" / "src" / "routing-results.md").write_text(page)
+    (BOOK / "routing-results.md").write_text(page)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,6 @@ the benchmark one job runs alone and then two at once in every setting, in rando
 within a round. The shim is off where not said otherwise, so it is the library's own barrier that waits.
 """
 
-import argparse
 import json
 import os
 import random
@@ -21,9 +20,14 @@ import tempfile
 import time
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from evenkeel_bench.checkout import EVENKEEL, ROOT
+from evenkeel_bench.markdown import table
+from evenkeel_bench.study import Study
+
 HERE = Path(__file__).resolve().parent
-ROOT = HERE.parent.parent
-EVENKEEL = Path(os.environ.get("EVENKEEL", ROOT / "target/release/evenkeel"))
+STUDY = Study(HERE / "run.py", "Jobs that take turns", ("rounds", "seconds", "priority"))
 WORK_US = 100
 CALLS = ("nanosleep", "poll", "select", "futex", "epoll_wait", "recv", "semtimedop", "sigtimedwait")
 
@@ -46,11 +50,9 @@ PROGRAMS = {
 
 
 def arguments():
-    p = argparse.ArgumentParser(description=__doc__.split("\n\n", maxsplit=1)[0])
-    p.add_argument("--rounds", type=int, default=5)
-    p.add_argument("--seconds", type=float, default=2)
+    p = STUDY.parser(__doc__, rounds=5)
+    p.add_argument("--seconds", type=float, default=2, help="of each run")
     p.add_argument("--priority", action="store_true", help="before other sessions, on a machine that is busy")
-    p.add_argument("--seed", type=int, default=1)
     p.add_argument("--only", default="", help="programs whose names contain this")
     return p.parse_args()
 
@@ -170,7 +172,8 @@ def spread(values):
     return f"{statistics.median(values):.2f} ({values[0]:.2f}–{values[-1]:.2f})" if values else "–"
 
 
-def table(results, name, work):
+def by_setting(results, name, work):
+    """The table of one program and one kind of work."""
     rows = [
         "| | sum of both / one alone | outside of turns | late, median / 99% | a switcher |",
         "|---|---|---|---|---|",
@@ -192,27 +195,26 @@ def table(results, name, work):
     return "\n".join([*rows, "", f"One job with `--share`, over one without: {alone}."])
 
 
-def page(options, results, calls):
+def told(results):
     loads = [cell["load"] for entry in results for cell in entry["together"].values()]
-    priority = " --priority" if options.priority else ""
-    parts = [
-        "# Jobs that take turns: results",
-        f"`bench/sharing/run.py --rounds {options.rounds} --seconds {options.seconds:g}{priority}`, "
-        f"{len(os.sched_getaffinity(0))} cores, Linux {os.uname().release}. Median, lowest and highest. "
-        f"Before the runs others used {statistics.median(loads):.0%} of the processors (median; worst "
-        f"{max(loads):.0%}).",
-    ]
+    return (
+        f"Median, lowest and highest. Before the runs others used {statistics.median(loads):.0%} of the "
+        f"processors (median; worst {max(loads):.0%})."
+    )
+
+
+def tables(results, calls):
+    """The parts of the page below its head."""
+    parts = []
     for name, work in dict.fromkeys((entry["program"], entry["work"]) for entry in results):
         what = f"{WORK_US} us of work and a barrier" if work == "barriers" else "computation without barriers"
-        parts += [f"## {name}: {what}", table(results, name, work)]
-    rows = [
-        f"| `{call}` | {', '.join(by['freeze'])} | {', '.join(by['stop'])} |" for call, by in calls.items()
-    ]
-    parts += [
+        parts += [f"## {name}: {what}", by_setting(results, name, work)]
+    rows = [[f"`{call}`", ", ".join(by["freeze"]), ", ".join(by["stop"])] for call, by in calls.items()]
+    return [
+        *parts,
         "## Blocking calls of ranks that are switched",
-        "\n".join(["| call | freeze | stop |", "|---|---|---|", *rows]),
+        table(["call", "freeze", "stop"], rows),
     ]
-    return "\n\n".join(parts) + "\n"
 
 
 def main():
@@ -230,10 +232,8 @@ def main():
             [next(iter(rounds.values())), "calibrate"], capture_output=True, text=True, check=True
         )
         results = measure(options, programs, float(calibrated.stdout))
-        text = page(options, results, interrupted(calls))
-    (HERE / "results.json").write_text(json.dumps(results, indent=1) + "\n")
-    (HERE / "results.md").write_text(text)
-    sys.stdout.write(text)
+        parts = tables(results, interrupted(calls))
+    sys.stdout.write(STUDY.write(options, results, told(results), parts))
 
 
 if __name__ == "__main__":

@@ -17,10 +17,10 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from evenkeel_bench.checkout import EVENKEEL
 from evenkeel_bench.markdown import table
 
 HERE = Path(__file__).resolve().parent
-ROOT = HERE.parent.parent
 LATENCY_US, OVERHEAD_US = 1.5, 0.3
 RANKS = (64, 100, 128, 256, 500, 512, 1000, 1024)
 CALLS = 10
@@ -122,7 +122,7 @@ simulate` {sum(our_s):.1f} s.
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--evenkeel", default=ROOT / "target/release/evenkeel", type=Path)
+    parser.add_argument("--evenkeel", default=EVENKEEL, type=Path)
     parser.add_argument("--out", default=HERE / "results.md", type=Path)
     options = parser.parse_args()
     said = subprocess.run(["smpirun", "-version"], capture_output=True, text=True, check=False).stdout

@@ -28,9 +28,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import machine_page
 
+from evenkeel_bench.checkout import BOOK, EVENKEEL, ROOT
+
 HERE = Path(__file__).resolve().parent
-ROOT = HERE.parent.parent
-PAGE = ROOT / "docs/src/machine-results.md"
+PAGE = BOOK / "machine-results.md"
 CLUSTER = "L=1.5us,o=300ns,g=200ns,G=80ps"
 STUDIED = "bench/simulation/noise-quiet.json"
 NOW = "bench/simulation/noise-now.json"
@@ -139,7 +140,7 @@ def measure(options):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--evenkeel", default=ROOT / "target/release/evenkeel", type=Path)
+    parser.add_argument("--evenkeel", default=EVENKEEL, type=Path)
     parser.add_argument("--quick", action="store_true", help="a little of everything")
     parser.add_argument("--render", action="store_true", help="only write the page, from machine-record.json")
     options = parser.parse_args()

@@ -24,10 +24,10 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from evenkeel_bench.checkout import EVENKEEL, ROOT
 from evenkeel_bench.markdown import table
 
 HERE = Path(__file__).resolve().parent
-ROOT = HERE.parent.parent
 WORK_US = 1000
 SIMULATED_CALLS = 2000
 
@@ -109,7 +109,7 @@ Made by `{command}`. Two ranks on two cores. *pair*: a bare barrier, nanoseconds
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--evenkeel", default=ROOT / "target/release/evenkeel", type=Path)
+    parser.add_argument("--evenkeel", default=EVENKEEL, type=Path)
     parser.add_argument("--rounds", default=5, type=int)
     parser.add_argument("--calls", default=600, type=int)
     parser.add_argument("--out", default=HERE / "measured.md", type=Path)

@@ -19,7 +19,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import primitives_page
 from primitives_network import OVERHEAD_NS, PS_PER_BYTE, hardware_barrier_us, hardware_mb_s, latency_ns
 
-ROOT = Path(__file__).resolve().parents[2]
+from evenkeel_bench.checkout import BOOK, RELEASE
+
 NODES = [64, 256, 1024, 4096, 16384]
 BYTES = 12 << 20
 PIECE = 64 << 10
@@ -103,11 +104,10 @@ def row(simulations, nodes):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    release = ROOT / "target/release"
-    parser.add_argument("--evenkeel", default=release / "evenkeel", type=Path)
-    parser.add_argument("--example", default=release / "examples/at_scale", type=Path)
+    parser.add_argument("--evenkeel", default=RELEASE / "evenkeel", type=Path)
+    parser.add_argument("--example", default=RELEASE / "examples/at_scale", type=Path)
     parser.add_argument("--most", default=max(NODES), type=int, help="the most nodes that are simulated")
-    parser.add_argument("--out", default=ROOT / "docs/src/primitives-results.md", type=Path)
+    parser.add_argument("--out", default=BOOK / "primitives-results.md", type=Path)
     options = parser.parse_args()
     simulations = Simulations(options)
     rows = [row(simulations, nodes) for nodes in NODES if nodes <= options.most]

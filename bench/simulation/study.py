@@ -20,10 +20,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import figures
 import pages
 
+from evenkeel_bench.checkout import BOOK, EVENKEEL, ROOT
 from evenkeel_bench.kept_results import KeptResults
 
 HERE = Path(__file__).resolve().parent
-ROOT = HERE.parent.parent
 NOISE = {"quiet": "bench/simulation/noise-quiet.json", "busy": "bench/simulation/noise-busy.json"}
 
 # By the ratio of latency to overhead: from a slow processor or a fast bus to a distant network. A message
@@ -141,10 +141,10 @@ def loop(simulations, schedule, compute, noise, ranks, window):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--evenkeel", default=ROOT / "target/release/evenkeel", type=Path)
+    parser.add_argument("--evenkeel", default=EVENKEEL, type=Path)
     parser.add_argument("--most", default=1048576, type=int, help="the most ranks that are simulated")
     parser.add_argument("--results", default=HERE / "results.json", type=Path)
-    parser.add_argument("--out", default=ROOT / "docs/src", type=Path, help="folder of the page")
+    parser.add_argument("--out", default=BOOK, type=Path, help="folder of the page")
     options = parser.parse_args()
     simulations = Simulations(options.evenkeel.resolve(), options.results)
     of_loops, of_barriers = loops(simulations, options.most), barriers(simulations, options.most)

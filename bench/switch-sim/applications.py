@@ -16,11 +16,11 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from evenkeel_bench.checkout import BOOK, EVENKEEL
 from evenkeel_bench.markdown import table
 
 HERE = Path(__file__).resolve().parent
-ROOT = HERE.parent.parent
-PAGE = ROOT / "docs/src/fabric-applications.md"
+PAGE = BOOK / "fabric-applications.md"
 FABRICS = ["myrinet", "ethernet", "avici", "avici-fabric"]
 SIZES = [32, 64, 128, 256, 512, 1024, 2048]
 SEEDS = 10
@@ -178,7 +178,7 @@ def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--evenkeel", default=ROOT / "target/release/evenkeel", type=Path)
+    parser.add_argument("--evenkeel", default=EVENKEEL, type=Path)
     parser.add_argument("--threads", default="2", help="how many simulations at a time")
     parser.add_argument("--page", action="store_true", help="run nothing, write the page")
     arguments = parser.parse_args()

@@ -23,11 +23,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import pages
 
+from evenkeel_bench.checkout import BOOK, EVENKEEL
 from evenkeel_bench.kept_results import KeptResults
 
 HERE = Path(__file__).resolve().parent
-ROOT = HERE.parent.parent
-PAGE = ROOT / "docs/src/switch-simulation-results.md"
+PAGE = BOOK / "switch-simulation-results.md"
 # Many networks with one seed each: networks differ more than seeds.
 PAPERS_NETWORKS = 100
 ALL_SCHEMES_NETWORKS = {16: 30, 24: 30, 32: 30, 64: 20}
@@ -81,7 +81,7 @@ def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--evenkeel", default=ROOT / "target/release/evenkeel", type=Path)
+    parser.add_argument("--evenkeel", default=EVENKEEL, type=Path)
     parser.add_argument("--threads", default="2", help="how many simulations at a time")
     parser.add_argument("--page", action="store_true", help="run nothing, write the page")
     arguments = parser.parse_args()

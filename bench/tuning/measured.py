@@ -19,10 +19,10 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from evenkeel_bench.checkout import EVENKEEL
 from evenkeel_bench.markdown import table
 
 HERE = Path(__file__).resolve().parent
-ROOT = HERE.parent.parent
 COMMAND = "evenkeel tune --all --dry-run --ranks {} --time-limit {:g}"
 
 
@@ -81,7 +81,7 @@ def page(record):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--evenkeel", default=ROOT / "target/release/evenkeel", type=Path)
+    parser.add_argument("--evenkeel", default=EVENKEEL, type=Path)
     parser.add_argument("--ranks", default="2,3,4,8,16")
     parser.add_argument("--seconds", default=100, type=float)
     parser.add_argument("--from", dest="source", type=Path, help="measure nothing, take this record")

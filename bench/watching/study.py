@@ -23,21 +23,25 @@ import threading
 import time
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
-EVENKEEL = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release/evenkeel"
-SOURCE = ROOT / "bench/src/rounds.c"
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from evenkeel_bench.checkout import EVENKEEL
+from evenkeel_bench.programs import SOURCES
+from evenkeel_bench.study import HelpFormatter
+
+SOURCE = SOURCES / "rounds.c"
 # Until the view has been drawn a few times.
 SETTLE_S = 2
 
 
 def arguments():
-    p = argparse.ArgumentParser(description=__doc__.split("\n\n", maxsplit=1)[0])
-    p.add_argument("--ranks", type=int, default=64)
-    p.add_argument("--rounds", type=int, default=10)
-    p.add_argument("--seconds", type=float, default=6, help="of each stretch (default: 6)")
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=HelpFormatter)
+    p.add_argument("--ranks", type=int, default=64, help="of the job")
+    p.add_argument("--rounds", type=int, default=10, help="stretches of each kind")
+    p.add_argument("--seconds", type=float, default=6, help="of each stretch")
     p.add_argument("--work", type=float, default=20, help="microseconds of computing between collectives")
-    p.add_argument("--interval", default="1", help="the option of top (default: 1)")
-    p.add_argument("--compiler", default="mpicc.openmpi")
+    p.add_argument("--interval", default="1", help="the option of top")
+    p.add_argument("--compiler", default="mpicc.openmpi", help="of the job's program")
     return p.parse_args()
 
 

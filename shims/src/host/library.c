@@ -18,6 +18,7 @@ enum { NOT_FOUND_EXIT_CODE = 127 };
 
 struct ek_host ek_host;
 struct ek_handles ek_handles;
+bool (*ek_host_set_yield)(bool yields);
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic bool resolved;
@@ -149,6 +150,7 @@ static void resolve(void)
     EK_HOST_FUNCTIONS(EK_FIND)
     EK_HOST_FUNCTIONS_BY_AGE(EK_FIND)
 #undef EK_FIND
+    ek_host_set_yield = (__typeof__(ek_host_set_yield))ek_host_function("opal_progress_set_yield_when_idle");
     resolve_handles();
     resolved = true;
 }

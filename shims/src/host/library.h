@@ -63,6 +63,10 @@ struct ek_handles {
 };
 extern EK_HIDDEN struct ek_handles ek_handles;
 
+/* Open MPI's switch for yielding in calls that find nothing, which it turns on where it knows that ranks
+ * outnumber cores; NULL in other libraries. It returns what was set before. */
+extern EK_HIDDEN bool (*ek_host_set_yield)(bool yields);
+
 /* Finds the host. Cheap when it has been found. */
 void ek_host_resolve(void);
 

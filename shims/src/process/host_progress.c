@@ -10,16 +10,7 @@
 static MPI_Request never;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* Open MPI's switch for yielding in calls that find nothing, which it does where ranks outnumber cores; NULL
- * in other libraries. A rank that has just been woken would lose its core by it for a time slice. Returns
- * what was set before. Another thread that waits in the library at that moment does not yield once. */
-static bool (*set_yield)(bool);
-
-int ek_host_progress_open(void)
-{
-    set_yield = (__typeof__(set_yield))ek_host_function("opal_progress_set_yield_when_idle");
-    return ek_generalized_request_start(&never, NULL);
-}
+int ek_host_progress_open(void) { return ek_generalized_request_start(&never, NULL); }
 
 void ek_host_progress(void)
 {
@@ -28,11 +19,13 @@ void ek_host_progress(void)
     int flag;
     ek_depth++;
     if (ek_process.active) {
-        bool yields = set_yield && set_yield(false);
+        /* A rank that has just been woken would lose its core for a time slice. Another thread that waits in
+         * the host at this moment does not yield once. */
+        bool yields = ek_host_set_yield && ek_host_set_yield(false);
         EK_HOST_TESTS_SCOPE;
         ek_host.Test(&never, &flag, MPI_STATUS_IGNORE);
         if (yields)
-            set_yield(true);
+            ek_host_set_yield(true);
     }
     ek_depth--;
     pthread_mutex_unlock(&lock);

@@ -94,10 +94,8 @@ void ek_host_waits_start(void)
     const bool yields =
         ek_process.active && ek_host_waits_may_yield() && ek_host_waits_yield(host_keeps_core());
     when_nothing_is_found = yields ? YIELDS_AS_OTHER_WAITS : KEEPS_CORE;
-    bool (*set_yield)(bool) =
-        (__typeof__(set_yield))ek_host_function("opal_progress_set_yield_when_idle"); /* Open MPI's */
-    if (yields && set_yield)
-        set_yield(true);
+    if (yields && ek_host_set_yield)
+        ek_host_set_yield(true);
 }
 
 void ek_host_waits_end(void)

@@ -7,6 +7,7 @@
 use super::elf;
 use super::loader::{Loaded, Resolved};
 use super::mpi::is_mpi_name;
+use evenkeel_record::COLLECTIVES;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
@@ -31,27 +32,6 @@ pub struct Bindings {
     /// Collective operations that the files mention, without prefix and suffix: `allreduce`, `ibarrier`.
     pub collectives: BTreeSet<String>,
 }
-
-/// The collective operations that evenkeel carries out, each also in its nonblocking form.
-const SERVED: &[&str] = &[
-    "barrier",
-    "bcast",
-    "reduce",
-    "allreduce",
-    "gather",
-    "gatherv",
-    "scatter",
-    "scatterv",
-    "allgather",
-    "allgatherv",
-    "alltoall",
-    "alltoallv",
-    "alltoallw",
-    "reduce_scatter",
-    "reduce_scatter_block",
-    "scan",
-    "exscan",
-];
 
 #[derive(Clone, Copy, PartialEq)]
 enum Language {
@@ -135,5 +115,5 @@ fn is_collective(operation: &str) -> bool {
 /// Whether evenkeel carries the operation out. Persistent and neighbourhood collectives are left to the MPI
 /// library.
 pub fn is_served(operation: &str) -> bool {
-    SERVED.contains(&operation) || operation.strip_prefix('i').is_some_and(|o| SERVED.contains(&o))
+    COLLECTIVES.contains(&operation) || operation.strip_prefix('i').is_some_and(|o| COLLECTIVES.contains(&o))
 }

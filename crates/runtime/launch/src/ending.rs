@@ -25,6 +25,9 @@ pub(crate) enum Cause {
     Elsewhere { is_patient: bool },
 }
 
+/// The exit code by which the engine says that a rank has ended because another one had died.
+const PEER_DIED: u8 = 71;
+
 /// The exit code of a job that did not fail by an exit code or a signal.
 const FAILED: u8 = 1;
 
@@ -55,6 +58,16 @@ impl Cause {
             Cause::Elsewhere { is_patient } => *is_patient,
             _ => false,
         }
+    }
+
+    /// Whether a rank was ended by a signal.
+    pub(crate) fn is_death(&self) -> bool {
+        matches!(self, Cause::Signal { .. })
+    }
+
+    /// Whether it follows from another rank's death.
+    pub(crate) fn is_consequence(&self) -> bool {
+        matches!(self, Cause::Exit { code: PEER_DIED, .. })
     }
 
     /// What is said on standard error. Nothing if the user knows: they have sent the signal.

@@ -1,8 +1,11 @@
 //! This host's part of a job that runs on several, and what its node process and its launcher tell each
 //! other.
 
+use crate::job::{Job, OutputStyle, StandardInput};
+use crate::rank_place::RankPlace;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
+use std::time::Duration;
 
 /// What is in front of each line of output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -61,15 +64,28 @@ impl HostedJob {
         if !self.is_mpi {
             return Vec::new();
         }
-        let numbers = [
-            ("PMI_RANK", (self.first_rank + local).to_string()),
-            ("PMI_SIZE", self.all_ranks.to_string()),
-            ("EVENKEEL_LAUNCHED_RANKS", self.all_ranks.to_string()),
-            ("MPI_LOCALRANKID", local.to_string()),
-            ("MPI_LOCALNRANKS", self.ranks.to_string()),
-            ("GFORTRAN_UNBUFFERED_PRECONNECTED", "y".to_string()),
-        ];
-        numbers.into_iter().map(|(name, value)| (name.into(), value.into())).collect()
+        let place = RankPlace {
+            rank: self.first_rank + local,
+            all_ranks: self.all_ranks,
+            local_rank: local,
+            local_ranks: self.ranks,
+        };
+        place.variables().collect()
+    }
+
+    /// The part as a job of this host.
+    pub(crate) fn job(&self) -> Job {
+        Job {
+            ranks: self.ranks,
+            program: self.program.clone().into(),
+            arguments: self.arguments.clone(),
+            variables: Vec::new(),
+            pmix: None,
+            output: OutputStyle::Lines,
+            input: if self.reads_input { StandardInput::First } else { StandardInput::None },
+            grace: Duration::from_millis(self.grace_ms),
+            keep_going: self.keep_going,
+        }
     }
 
     /// A process, for people.

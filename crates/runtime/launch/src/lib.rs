@@ -14,6 +14,7 @@
 //! output        ranks' lines, whole, to one stream, with bounded memory
 //! processes     starting ranks; finding and ending everything that they started
 //! signals       signals as events
+//! rank_place    where a rank is among the others, and the variables that say so
 //! ```
 //!
 //! Two processes belong to a job besides its ranks. The *supervisor* is the process that the user started; it
@@ -35,6 +36,7 @@ mod output;
 mod pmi1;
 mod pmix;
 mod processes;
+mod rank_place;
 mod signals;
 mod supervisor;
 mod watched;

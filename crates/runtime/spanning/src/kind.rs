@@ -1,5 +1,6 @@
 //! The collectives of MPI.
 
+use evenkeel_record::COLLECTIVES;
 use evenkeel_schedule::deposits::{self, Participation};
 use evenkeel_schedule::{Collective, Rank};
 use std::ffi::CStr;
@@ -79,27 +80,9 @@ impl CollectiveKind {
         CollectiveKind::ALL.get(number as usize).copied()
     }
 
-    /// MPI's name without prefix, in lower case.
+    /// MPI's name without prefix, in lower case: one of [`COLLECTIVES`].
     pub fn name(self) -> &'static str {
-        [
-            "barrier",
-            "bcast",
-            "reduce",
-            "allreduce",
-            "gather",
-            "gatherv",
-            "scatter",
-            "scatterv",
-            "allgather",
-            "allgatherv",
-            "alltoall",
-            "alltoallv",
-            "alltoallw",
-            "reduce_scatter",
-            "reduce_scatter_block",
-            "scan",
-            "exscan",
-        ][self as usize]
+        COLLECTIVES[self as usize]
     }
 
     /// MPI's name, for programs that read it in this process's memory.
@@ -180,5 +163,13 @@ mod tests {
             assert_eq!((kind as usize, CollectiveKind::from_u32(number as u32)), (number, Some(kind)));
         }
         assert_eq!(CollectiveKind::from_u32(CollectiveKind::COUNT as u32), None);
+    }
+
+    #[test]
+    fn both_names_are_of_the_same_collective() {
+        for kind in CollectiveKind::ALL {
+            let name = kind.mpi_name().to_str().unwrap().strip_prefix("MPI_").unwrap();
+            assert_eq!(name.to_lowercase(), kind.name());
+        }
     }
 }

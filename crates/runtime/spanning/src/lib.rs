@@ -15,8 +15,8 @@
 //! * [`staging`]: where a rank's data lie in its own buffers and in what its node's agent gets and gives;
 //!   [`exchange`]: where a node's data lie in what the nodes exchange.
 //!
-//! May use: schedule. Must never: touch memory that is not its own (there is no unsafe code), a segment
-//! or a network, or decide by anything that ranks and agents may know differently.
+//! May use: schedule, record (names). Must never: touch memory that is not its own (there is no unsafe code),
+//! a segment or a network, or decide by anything that ranks and agents may know differently.
 
 #![forbid(unsafe_code)]
 

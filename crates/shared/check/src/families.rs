@@ -1,6 +1,7 @@
 //! What functions do, as far as rules ask.
 
 use crate::arguments::Field;
+use evenkeel_record::COLLECTIVES;
 
 /// When a send is complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,28 +81,13 @@ impl Family {
     }
 }
 
-const DATA_COLLECTIVES: [&str; 21] = [
-    "barrier",
-    "bcast",
-    "reduce",
-    "allreduce",
-    "gather",
-    "gatherv",
-    "scatter",
-    "scatterv",
-    "allgather",
-    "allgatherv",
-    "alltoall",
-    "alltoallv",
-    "alltoallw",
-    "reduce_scatter",
-    "reduce_scatter_block",
-    "scan",
-    "exscan",
+/// Collectives of neighbours.
+const NEIGHBORHOOD_COLLECTIVES: [&str; 5] = [
     "neighbor_allgather",
     "neighbor_allgatherv",
     "neighbor_alltoall",
     "neighbor_alltoallv",
+    "neighbor_alltoallw",
 ];
 
 /// Collectives that make something.
@@ -167,7 +153,7 @@ pub fn of(base: &str) -> Family {
 fn data_collective(base: &str) -> Option<Family> {
     let is_persistent = base.ends_with("_init");
     let name = base.strip_suffix("_init").unwrap_or(base).to_lowercase();
-    let is = |name: &str| DATA_COLLECTIVES.contains(&name) || name == "neighbor_alltoallw";
+    let is = |name: &str| COLLECTIVES.contains(&name) || NEIGHBORHOOD_COLLECTIVES.contains(&name);
     if is(&name) {
         return Some(Family::Collective { is_blocking: !is_persistent, is_persistent });
     }

@@ -7,8 +7,8 @@
 //!
 //! An error or a warning is a violation in this very run; where it cannot be proved, nothing is said.
 //!
-//! Pure: values come in and go out. May use: trace, random (tests). Must never: do I/O, or know an MPI
-//! library.
+//! Pure: values come in and go out. May use: trace, record (names), random (tests). Must never: do I/O, or
+//! know an MPI library.
 
 pub mod arguments;
 pub mod circle;

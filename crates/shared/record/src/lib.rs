@@ -5,8 +5,10 @@
 //!
 //! May use: serde. Must never: print, do I/O, or compute more than the place of a value in a histogram.
 
+mod collectives;
 mod histogram;
 
+pub use collectives::COLLECTIVES;
 pub use histogram::Histogram;
 use serde::{Deserialize, Serialize};
 
@@ -119,7 +121,7 @@ pub struct CommRecord {
 /// What one rank recorded about one operation on one communicator.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct OpRecord {
-    /// MPI name in lower case without its prefix: "allreduce", "ibcast", "reduce_scatter_block".
+    /// One of [`COLLECTIVES`], or its nonblocking form: "allreduce", "ibcast", "reduce_scatter_block".
     pub op: String,
     /// Calls that evenkeel carried out.
     pub calls: u64,

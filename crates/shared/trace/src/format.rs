@@ -47,15 +47,16 @@
 //! about it.) "The next one" is the receive after the one that was noted before, at first receive 0.
 
 use crate::digest::Digest;
+use crate::rank_file::{self, FileFormat};
+
+pub use crate::rank_file::{HEADER_BYTES, LIVE_OFFSET};
 
 /// What a file begins with.
 pub const MAGIC: [u8; 8] = *b"EKTRACE\n";
 /// The version of the format.
 pub const VERSION: u32 = 4;
-/// Length of the header.
-pub const HEADER_BYTES: usize = 4096;
-/// Where the counters begin.
-pub const LIVE_OFFSET: usize = 512;
+pub(crate) const FORMAT: FileFormat =
+    FileFormat { magic: MAGIC, version: VERSION, otherwise: "it is not a trace of evenkeel" };
 /// The longest name of a program that is kept.
 pub const LONGEST_NAME: usize = LIVE_OFFSET - 50;
 
@@ -191,12 +192,7 @@ pub fn live_bytes(live: &Live) -> [u8; 56] {
     bytes
 }
 
-/// The seal of a file that has ended: the hash of its first 512 bytes, its counters but the last, and its
-/// records.
+/// The seal of a file that has ended.
 pub fn seal(file: &[u8], live: &Live) -> u64 {
-    use xxhash_rust::xxh3::xxh3_64_with_seed;
-    let end = HEADER_BYTES + live.used as usize;
-    let start = xxh3_64_with_seed(&file[..LIVE_OFFSET], 0);
-    let counters = xxh3_64_with_seed(&live_bytes(&Live { seal: 0, ..*live }), start);
-    xxh3_64_with_seed(&file[HEADER_BYTES..end], counters) | 1
+    rank_file::seal(file, &live_bytes(&Live { seal: 0, ..*live }), live.used)
 }

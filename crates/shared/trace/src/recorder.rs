@@ -11,8 +11,8 @@ pub trait Store {
     fn append(&mut self, records: &[u8]) -> bool;
     /// Replaces the counters.
     fn set_live(&mut self, live: &Live);
-    /// The hash of the file as it is, for [`Live::seal`].
-    fn seal(&self, live: &Live) -> u64;
+    /// The hash of the file as it is, for [`Live::seal`]; `None`: the file cannot be read.
+    fn seal(&self, live: &Live) -> Option<u64>;
 }
 
 /// Number of a receive of this rank, in the order of posting.
@@ -187,8 +187,11 @@ impl<S: Store> Recorder<S> {
     /// Ends the trace in `MPI_Finalize`, and returns the store.
     pub fn finish(mut self) -> S {
         if !self.is_full() {
-            self.live.ending = Ending::Finalized;
-            self.live.seal = self.store.seal(&self.live);
+            let ended = Live { ending: Ending::Finalized, ..self.live };
+            // Without a seal it is as if the process had been killed.
+            if let Some(seal) = self.store.seal(&ended) {
+                self.live = Live { seal, ..ended };
+            }
             self.store.set_live(&self.live);
         }
         self.store

@@ -3,39 +3,9 @@
 use crate::choice::{self, Choice, Envelope, Values};
 use crate::digest::Digest;
 use crate::format::{self, Ending, HEADER_BYTES, LIVE_OFFSET, LibraryClock, LibrarySource, Live, Start};
+use crate::rank_file::{RankFileError, end_of_records, long, short};
 use crate::varint::{take, take_signed};
 use std::collections::{HashMap, VecDeque};
-
-/// Why a file is not a trace that can be used.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum TraceError {
-    /// It does not begin as one.
-    #[error("it is not a trace of evenkeel")]
-    NotATrace,
-    /// Another version.
-    #[error("it has version {found} of the format, and this evenkeel reads version {}", format::VERSION)]
-    OtherVersion {
-        /// Its version.
-        found: u32,
-    },
-    /// The file is shorter than it says.
-    #[error("it is cut: {expected} bytes were written, and {found} are there")]
-    Cut {
-        /// Bytes that it must have.
-        expected: u64,
-        /// Bytes that it has.
-        found: u64,
-    },
-    /// It was changed, or damaged.
-    #[error("it is damaged: what stands at byte {offset} cannot be")]
-    Damaged {
-        /// Where that was noticed.
-        offset: u64,
-    },
-    /// The hash differs.
-    #[error("it is damaged: its bytes are not those that were written")]
-    WrongSeal,
-}
 
 /// What became of a receive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -117,60 +87,41 @@ impl Trace {
     }
 
     /// Reads a file. It must have been read as a whole.
-    pub fn parse(file: &[u8]) -> Result<Trace, TraceError> {
+    pub fn parse(file: &[u8]) -> Result<Trace, RankFileError> {
         let start = start(file)?;
         let live = live(file)?;
-        let expected = (HEADER_BYTES as u64).saturating_add(live.used);
-        if expected > file.len() as u64 {
-            return Err(TraceError::Cut { expected, found: file.len() as u64 });
-        }
+        let end = end_of_records(file, live.used)?;
         if live.ending == Ending::Finalized && format::seal(file, &live) != live.seal {
-            return Err(TraceError::WrongSeal);
+            return Err(RankFileError::WrongSeal);
         }
         let mut trace = Trace { start, live, ..Trace::default() };
-        let records = &file[HEADER_BYTES..expected as usize];
+        let records = &file[HEADER_BYTES..end];
         Parser { records, rest: records, ..Parser::default() }.all(&mut trace)?;
         Ok(trace)
     }
 }
 
-fn word(file: &[u8], offset: usize) -> u32 {
-    u32::from_le_bytes(file[offset..offset + 4].try_into().expect("four bytes"))
-}
-
-fn long(file: &[u8], offset: usize) -> u64 {
-    u64::from_le_bytes(file[offset..offset + 8].try_into().expect("eight bytes"))
-}
-
-fn start(file: &[u8]) -> Result<Start, TraceError> {
-    if !file.starts_with(&format::MAGIC) {
-        return Err(TraceError::NotATrace);
-    }
-    if file.len() < HEADER_BYTES {
-        return Err(TraceError::Cut { expected: HEADER_BYTES as u64, found: file.len() as u64 });
-    }
-    if word(file, 8) != format::VERSION {
-        return Err(TraceError::OtherVersion { found: word(file, 8) });
-    }
+fn start(file: &[u8]) -> Result<Start, RankFileError> {
+    format::FORMAT.check(file)?;
     let name_bytes = usize::from(u16::from_le_bytes([file[48], file[49]]));
     let start = Start {
-        ranks: word(file, 12),
-        rank: word(file, 16),
-        interval: word(file, 20),
+        ranks: short(file, 12),
+        rank: short(file, 16),
+        interval: short(file, 20),
         program_bytes: long(file, 24),
         program_changed_ns: long(file, 32),
         run: long(file, 40),
         program: String::from_utf8_lossy(&file[50..50 + name_bytes.min(format::LONGEST_NAME)]).into_owned(),
     };
     if start.rank >= start.ranks || start.interval == 0 {
-        return Err(TraceError::Damaged { offset: 12 });
+        return Err(RankFileError::Damaged { offset: 12 });
     }
     Ok(start)
 }
 
-fn live(file: &[u8]) -> Result<Live, TraceError> {
+fn live(file: &[u8]) -> Result<Live, RankFileError> {
     let number = |place: usize| long(file, LIVE_OFFSET + 8 * place);
-    let ending = Ending::of(number(5)).ok_or(TraceError::Damaged { offset: (LIVE_OFFSET + 40) as u64 })?;
+    let ending = Ending::of(number(5)).ok_or(RankFileError::Damaged { offset: (LIVE_OFFSET + 40) as u64 })?;
     Ok(Live {
         used: number(0),
         calls: number(1),
@@ -198,15 +149,15 @@ struct Parser<'a> {
 }
 
 impl Parser<'_> {
-    fn all(mut self, trace: &mut Trace) -> Result<(), TraceError> {
+    fn all(mut self, trace: &mut Trace) -> Result<(), RankFileError> {
         while let Some((&first, rest)) = self.rest.split_first() {
             let offset = (HEADER_BYTES + self.records.len() - self.rest.len()) as u64;
             self.rest = rest;
-            self.record(first, trace).ok_or(TraceError::Damaged { offset })?;
+            self.record(first, trace).ok_or(RankFileError::Damaged { offset })?;
         }
         let written = self.all_misses.saturating_add(self.misses);
         if written > trace.live.misses {
-            return Err(TraceError::Damaged { offset: (LIVE_OFFSET + 16) as u64 });
+            return Err(RankFileError::Damaged { offset: (LIVE_OFFSET + 16) as u64 });
         }
         trace.misses_at_the_end = trace.live.misses - self.all_misses;
         Ok(())
@@ -241,7 +192,7 @@ impl Parser<'_> {
             format::CHECK => {
                 let (bytes, rest) = self.rest.split_at_checked(8)?;
                 self.rest = rest;
-                trace.checks.push_back(Check { sent: word(bytes, 0), received: word(bytes, 4) });
+                trace.checks.push_back(Check { sent: short(bytes, 0), received: short(bytes, 4) });
                 Some(())
             }
             format::LIBRARY_CLOCK => self.library_clock(trace),

@@ -2,9 +2,10 @@
 //! never ends the reader.
 
 use evenkeel_random::Random;
-use evenkeel_trace::checks::file::{Checks, ChecksError, Event, Site};
+use evenkeel_trace::checks::file::{Checks, Event, Site};
 use evenkeel_trace::checks::format::{MAGIC, VERSION};
 use evenkeel_trace::checks::recorder::{Recorder, TypeFacts};
+use evenkeel_trace::rank_file::RankFileError;
 use evenkeel_trace::times::format::{HEADER_BYTES, LIVE_OFFSET, Live, Start, header_of, live_bytes};
 use evenkeel_trace::times::recorder::Memory;
 
@@ -65,9 +66,9 @@ fn a_file_that_is_cut_or_of_another_version_is_refused() {
     }
     let mut other = whole;
     other[8] = 99;
-    assert_eq!(Checks::parse(&other).unwrap_err(), ChecksError::OtherVersion { found: 99 });
+    assert_eq!(Checks::parse(&other).unwrap_err(), RankFileError::OtherVersion { found: 99, read: 1 });
     other[0] = b'X';
-    assert_eq!(Checks::parse(&other).unwrap_err(), ChecksError::NoChecks);
+    assert_eq!(Checks::parse(&other).unwrap_err().to_string(), "it has no arguments of MPI calls");
 }
 
 #[test]

@@ -4,9 +4,10 @@ use evenkeel_random::Random as Rng;
 use evenkeel_trace::choice::{ALL, Choice, Envelope, Values};
 use evenkeel_trace::divergence::Divergence;
 use evenkeel_trace::format::{self, HEADER_BYTES, LIVE_OFFSET, LibraryClock, LibrarySource, Live, Start};
+use evenkeel_trace::rank_file::RankFileError;
 use evenkeel_trace::recorder::{Posted, Recorder, Store};
 use evenkeel_trace::replayer::{Answer, Replayer};
-use evenkeel_trace::trace::{Resolution, Trace, TraceError};
+use evenkeel_trace::trace::{Resolution, Trace};
 
 /// A file in memory that may grow to a limit.
 struct Memory {
@@ -32,8 +33,8 @@ impl Store for Memory {
         let live = format::live_bytes(live);
         self.bytes[LIVE_OFFSET..LIVE_OFFSET + live.len()].copy_from_slice(&live);
     }
-    fn seal(&self, live: &Live) -> u64 {
-        format::seal(&self.bytes, live)
+    fn seal(&self, live: &Live) -> Option<u64> {
+        Some(format::seal(&self.bytes, live))
     }
 }
 
@@ -206,7 +207,10 @@ fn a_file_that_is_cut_anywhere_is_refused() {
     let whole = file(&steps(&mut Rng::new(1), 100));
     for length in 0..whole.len() {
         let error = Trace::parse(&whole[..length]).expect_err("it is cut");
-        assert!(matches!(error, TraceError::Cut { .. } | TraceError::NotATrace), "{length}: {error}");
+        assert!(
+            matches!(error, RankFileError::Cut { .. } | RankFileError::OtherFormat { .. }),
+            "{length}: {error}"
+        );
     }
 }
 

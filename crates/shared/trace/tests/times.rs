@@ -2,8 +2,9 @@
 
 use evenkeel_random::Random;
 use evenkeel_trace::format::Ending;
+use evenkeel_trace::rank_file::RankFileError;
 use evenkeel_trace::times::communicators::Communicators;
-use evenkeel_trace::times::file::{Remark, Times, TimesError};
+use evenkeel_trace::times::file::{Remark, Times};
 use evenkeel_trace::times::format::{self, HEADER_BYTES, LIVE_OFFSET, Live, Moment, Start};
 use evenkeel_trace::times::messages::messages;
 use evenkeel_trace::times::recorder::{Recorder, Store};
@@ -250,8 +251,9 @@ fn sentences_say_what_is_wrong() {
     let file = &small_run()[0];
     let mut other = file.clone();
     other[8] = 9;
-    assert_eq!(Times::parse(&other).unwrap_err(), TimesError::OtherVersion { found: 9 });
-    assert_eq!(Times::parse(b"EKTRACE\n").unwrap_err(), TimesError::NoTimes);
+    assert_eq!(Times::parse(&other).unwrap_err(), RankFileError::OtherVersion { found: 9, read: 1 });
+    let other = Times::parse(b"EKTRACE\n").unwrap_err();
+    assert_eq!(other.to_string(), "it has no times of MPI calls");
     let cut = Times::parse(&file[..file.len() - 1]).unwrap_err().to_string();
     assert!(cut.starts_with("it is cut"), "{cut}");
 }

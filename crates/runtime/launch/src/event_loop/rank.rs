@@ -188,3 +188,19 @@ impl Rank {
         }
     }
 }
+
+#[cfg(test)]
+impl Rank {
+    /// One that claims to be a process, and the ends of its standard output and standard error.
+    pub(super) fn example(pid: i32) -> (Rank, [OwnedFd; 2]) {
+        let pipe = || {
+            let (read, write) = rustix::pipe::pipe().unwrap();
+            rustix::io::ioctl_fionbio(&read, true).unwrap();
+            (read, write)
+        };
+        let ((stdout, to_stdout), (stderr, to_stderr)) = (pipe(), pipe());
+        let pmi = std::os::unix::net::UnixStream::pair().unwrap().0.into();
+        let started = Started { pid: Pid::from_raw(pid).unwrap(), pmi, stdout, stderr };
+        (Rank::new("rank".into(), String::new(), started, false), [to_stdout, to_stderr])
+    }
+}

@@ -76,15 +76,27 @@ impl Shutdown {
         self.cause.get_or_insert(cause);
     }
 
-    /// Another event is the cause: it came first, and was noticed later.
-    pub(super) fn replace(&mut self, cause: Cause) {
-        self.cause = Some(cause);
+    /// A rank has ended, which is a failure. Returns whether the job goes on with it (`keep_going`) and it is
+    /// to be printed now.
+    pub(super) fn fail(&mut self, cause: &Cause, keep_going: bool, now: Instant) -> bool {
+        match &self.cause {
+            // The engine of a rank that lives may have been faster than the launcher.
+            Some(known) if known.is_consequence() && cause.is_death() && !self.has_signalled => {
+                self.cause = Some(cause.clone());
+            }
+            Some(_) => {}
+            None if keep_going && cause.is_patient() => {
+                (self.cause, self.is_said) = (Some(cause.clone()), true);
+                return true;
+            }
+            None => self.begin(cause.clone(), now),
+        }
+        false
     }
 
-    /// The job goes on though a rank has failed, which has been printed.
-    pub(super) fn note(&mut self, cause: Cause) {
-        self.cause = Some(cause);
-        self.is_said = true;
+    /// Whether ranks end because a person, or this process, wants it.
+    pub(super) fn is_wanted(&self) -> bool {
+        self.has_signalled || matches!(self.cause, Some(Cause::Interrupted { .. } | Cause::Orphaned))
     }
 
     /// A person, or a program, wants the job to end. The ranks have been sent the signal. The second time
@@ -157,6 +169,41 @@ mod tests {
         shutdown.begin(Cause::Abort { rank: "0".into(), code: 1 }, start);
         assert_eq!(shutdown.step(start), Step::Terminate);
         assert_eq!(shutdown.cause(), Some(&exit()));
+    }
+
+    #[test]
+    fn the_death_that_others_have_noticed_before_is_the_cause() {
+        let noticed = Cause::Exit { rank: "1".into(), pid: 1, code: 71 };
+        let death = Cause::Signal { rank: "0".into(), pid: 2, number: 9, has_core: false };
+        let cause_of = |failures: &[&Cause]| {
+            let (mut shutdown, start) = (Shutdown::new(GRACE), Instant::now());
+            failures.iter().for_each(|cause| assert!(!shutdown.fail(cause, false, start)));
+            shutdown.cause().cloned()
+        };
+        assert_eq!(cause_of(&[&noticed, &death]), Some(death.clone()));
+        assert_eq!(cause_of(&[&exit(), &death]), Some(exit()));
+        assert_eq!(cause_of(&[&noticed, &exit()]), Some(noticed), "an exit may follow from it");
+    }
+
+    #[test]
+    fn a_job_that_goes_on_has_its_first_failure_printed_and_does_not_end() {
+        let (mut shutdown, start) = (Shutdown::new(GRACE), Instant::now());
+        assert!(shutdown.fail(&exit(), true, start) && shutdown.is_said());
+        assert!(!shutdown.fail(&exit(), true, start), "it was the first");
+        assert_eq!((shutdown.step(start + GRACE * 9), shutdown.next_at()), (Step::None, None));
+        assert_eq!(shutdown.cause(), Some(&exit()));
+    }
+
+    #[test]
+    fn ranks_that_are_told_to_end_do_not_fail() {
+        let (mut shutdown, start) = (Shutdown::new(GRACE), Instant::now());
+        shutdown.begin(exit(), start);
+        assert!(!shutdown.is_wanted());
+        shutdown.step(start + GRACE);
+        assert!(shutdown.is_wanted());
+        let mut shutdown = Shutdown::new(GRACE);
+        shutdown.interrupt(2, start);
+        assert!(shutdown.is_wanted());
     }
 
     #[test]

@@ -11,7 +11,7 @@ use crate::signals;
 use rustix::process::{Pid, WaitId, WaitIdOptions, WaitOptions, WaitStatus, wait, waitid};
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// A process, by its number, its parent's and its group's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,6 +99,21 @@ fn signal_with_groups(number: i32, except: &HashSet<i32>) -> HashSet<i32> {
     found
 }
 
+/// Processes below this one get SIGTERM, and SIGKILL after a while.
+pub(crate) fn end_leftovers(grace: Duration) {
+    let nothing = HashSet::new();
+    if nothing_is_left(&nothing) {
+        return;
+    }
+    let until = Instant::now() + grace;
+    if signal_all(libc::SIGTERM, &nothing) {
+        while Instant::now() < until && !nothing_is_left(&nothing) {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+    end_all(&nothing);
+}
+
 /// Ends all processes below this one but those in `except`, and returns when they have ended.
 ///
 /// They are stopped first, until no new one is found, so that none starts others in place of those that end.
@@ -123,7 +138,7 @@ pub(crate) fn end_all(except: &HashSet<i32>) {
 ///
 /// A process below this one is its child, or has an ancestor that runs and is one. So it is enough to know
 /// whether there are children.
-pub(crate) fn nothing_is_left(except: &HashSet<i32>) -> bool {
+fn nothing_is_left(except: &HashSet<i32>) -> bool {
     while reap().is_some() {}
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
     match waitid(WaitId::All, options) {

@@ -3,5 +3,5 @@
 mod descendants;
 mod start;
 
-pub(crate) use descendants::{end_all, nothing_is_left, own_children, reap, signal_all};
+pub(crate) use descendants::{end_all, end_leftovers, own_children, reap, signal_all};
 pub(crate) use start::{Started, start};

@@ -89,8 +89,8 @@ mod tests {
             true
         }
         fn set_live(&mut self, _: &Live) {}
-        fn seal(&self, _: &Live) -> u64 {
-            1
+        fn seal(&self, _: &Live) -> Option<u64> {
+            Some(1)
         }
     }
 

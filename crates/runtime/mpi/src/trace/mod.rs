@@ -13,6 +13,7 @@ mod early_draws;
 mod file;
 mod in_flight;
 mod library_input;
+mod mapped_file;
 mod opening;
 mod state;
 mod ticks;

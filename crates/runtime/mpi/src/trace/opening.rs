@@ -167,7 +167,7 @@ enum ReplayError {
     #[error("the trace {path} cannot be read ({why}), so the run cannot be repeated")]
     NotReadable { path: PathBuf, why: std::io::Error },
     #[error("the trace {path} cannot be repeated: {why}")]
-    NotUsable { path: PathBuf, why: evenkeel_trace::trace::TraceError },
+    NotUsable { path: PathBuf, why: evenkeel_trace::rank_file::RankFileError },
     #[error(
         "the trace {path} is of rank {recorded_rank} of {recorded_ranks}, and this is rank {rank} of \
          {ranks}; start as many ranks as were recorded"

@@ -213,8 +213,8 @@ impl Delivery {
         self.sent.iter().any(|sent| sent.path == path)
     }
 
-    /// Nothing more is to come, for the reason that this sentence says. Children that wait are not to wait for
-    /// ever.
+    /// Nothing more is to come, for the reason that this sentence says. Children that wait are not to wait
+    /// for ever.
     pub(crate) fn abandon(&mut self, why: String) {
         if !self.is_over && self.problem.is_none() {
             self.problem = Some(why);

@@ -118,8 +118,8 @@ impl Store {
         Ok(Arriving { file, path, hash: ContentHash::default() })
     }
 
-    /// Keeps a file that has come as a whole. Returns where it is in the job; None: its content is not what it
-    /// should be.
+    /// Keeps a file that has come as a whole. Returns where it is in the job; None: its content is not what
+    /// it should be.
     pub fn keep(
         &mut self,
         arriving: Arriving,

@@ -1,40 +1,14 @@
 //! Reads a rank's file.
 
 use super::format::{
-    BEGIN, CHANGED, COMM, CONSTANT, END, FUNCTION, MAGIC, MODULE, MOST_RUNS, MOST_WORDS, NAMED_ELEMENT,
-    SCRIPT_SITE, SEQUENCE, SITE, TYPE, VERSION,
+    BEGIN, CHANGED, COMM, CONSTANT, END, FORMAT, FUNCTION, MODULE, MOST_RUNS, MOST_WORDS, NAMED_ELEMENT,
+    SCRIPT_SITE, SEQUENCE, SITE, TYPE,
 };
 use super::recorder::TypeFacts;
-use crate::times::file::{MOST_THREADS, Module, TimesError, header, ranks, text};
+use crate::rank_file::RankFileError;
+use crate::times::file::{MOST_THREADS, Module, header, ranks, text};
 use crate::times::format::{Ending, HEADER_BYTES, LIVE_OFFSET, Live, Start};
 use crate::varint::{take, take_signed};
-
-/// Why a file cannot be used.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ChecksError {
-    /// It does not begin as one.
-    #[error("it has no arguments of MPI calls")]
-    NoChecks,
-    /// Another version.
-    #[error("it has version {found} of the format, and this evenkeel reads version {VERSION}")]
-    OtherVersion {
-        /// Its version.
-        found: u32,
-    },
-    /// It is cut or damaged.
-    #[error(transparent)]
-    Unusable(TimesError),
-}
-
-impl From<TimesError> for ChecksError {
-    fn from(error: TimesError) -> ChecksError {
-        match error {
-            TimesError::NoTimes => ChecksError::NoChecks,
-            TimesError::OtherVersion { found } => ChecksError::OtherVersion { found },
-            other => ChecksError::Unusable(other),
-        }
-    }
-}
 
 /// An argument or a result of a function.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -154,19 +128,19 @@ pub struct Checks {
 
 impl Checks {
     /// Reads a file. It must have been read as a whole.
-    pub fn parse(file: &[u8]) -> Result<Checks, ChecksError> {
-        let (start, live) = header(file, MAGIC, VERSION)?;
+    pub fn parse(file: &[u8]) -> Result<Checks, RankFileError> {
+        let (start, live) = header(file, FORMAT)?;
         let mut checks = Checks { start, live, ..Checks::default() };
         let end = HEADER_BYTES + live.used as usize;
         let mut rest = &file[HEADER_BYTES..end];
         let mut calls = 0_u64;
         while !rest.is_empty() {
             let offset = (end - rest.len()) as u64;
-            checks.take(&mut rest, &mut calls).ok_or(TimesError::Damaged { offset })?;
+            checks.take(&mut rest, &mut calls).ok_or(RankFileError::Damaged { offset })?;
         }
         // A process that was killed may have written the end of a call and not counted it.
         if calls.wrapping_sub(live.calls) > u64::from(live.ending == Ending::Open) {
-            return Err(TimesError::Damaged { offset: LIVE_OFFSET as u64 + 8 }.into());
+            return Err(RankFileError::Damaged { offset: LIVE_OFFSET as u64 + 8 });
         }
         Ok(checks)
     }

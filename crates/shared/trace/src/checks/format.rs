@@ -33,10 +33,14 @@
 //! | `N` `D` `Q` | lists of these |
 //! | `S` | statuses: of each four words: source, tag, bytes (-1: not known), 1 if it was cancelled |
 
+use crate::rank_file::FileFormat;
+
 /// What a file begins with.
 pub const MAGIC: [u8; 8] = *b"EKCHECK\n";
 /// The version of the format.
 pub const VERSION: u32 = 1;
+pub(crate) const FORMAT: FileFormat =
+    FileFormat { magic: MAGIC, version: VERSION, otherwise: "it has no arguments of MPI calls" };
 /// In place of an address: `MPI_IN_PLACE`.
 pub const IN_PLACE: i64 = -1;
 /// Runs of bytes that are written of a datatype, at most.

@@ -2,43 +2,13 @@
 
 use super::clock::Clock;
 use super::format::{
-    CLOCKS, COMM, COMM_NAME, Ending, FUNCTION, HEADER_BYTES, LIVE_OFFSET, LONG_CALL, Live, MAGIC, MODULE,
+    CLOCKS, COMM, COMM_NAME, Ending, FORMAT, FUNCTION, HEADER_BYTES, LIVE_OFFSET, LONG_CALL, Live, MODULE,
     Moment, OPEN_CALL_OFFSET, OPEN_NAME_BYTES, SHAPE, SHAPES, SITE, STARTED_RECEIVE, STARTED_SEND, Start,
-    THREAD, TOOK, Ticks, VERSION, record_of, seal,
+    THREAD, TOOK, Ticks, record_of, seal,
 };
 use super::shape::{Envelope, FAILED, Shape};
+use crate::rank_file::{self, FileFormat, RankFileError};
 use crate::varint::{take, take_signed};
-
-/// Why a file cannot be used.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum TimesError {
-    /// It does not begin as one.
-    #[error("it has no times of MPI calls")]
-    NoTimes,
-    /// Another version.
-    #[error("it has version {found} of the format, and this evenkeel reads version {VERSION}")]
-    OtherVersion {
-        /// Its version.
-        found: u32,
-    },
-    /// The file is shorter than it says.
-    #[error("it is cut: {expected} bytes were written, and {found} are there")]
-    Cut {
-        /// Bytes that it must have.
-        expected: u64,
-        /// Bytes that it has.
-        found: u64,
-    },
-    /// It was changed, or damaged.
-    #[error("it is damaged: what stands at byte {offset} cannot be")]
-    Damaged {
-        /// Where that was noticed.
-        offset: u64,
-    },
-    /// The hash differs.
-    #[error("it is damaged: its bytes are not those that were written")]
-    WrongSeal,
-}
 
 /// A file with code.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -139,8 +109,8 @@ pub struct Times {
 
 impl Times {
     /// Reads a file. It must have been read as a whole.
-    pub fn parse(file: &[u8]) -> Result<Times, TimesError> {
-        let (start, live) = header(file, MAGIC, VERSION)?;
+    pub fn parse(file: &[u8]) -> Result<Times, RankFileError> {
+        let (start, live) = header(file, FORMAT)?;
         let mut times = Times { start, live, ..Times::default() };
         let end = HEADER_BYTES + live.used as usize;
         let mut records = Records {
@@ -152,12 +122,12 @@ impl Times {
         let mut rest = &file[HEADER_BYTES..end];
         while !rest.is_empty() {
             let offset = (end - rest.len()) as u64;
-            records.take(&mut rest, &mut times).ok_or(TimesError::Damaged { offset })?;
+            records.take(&mut rest, &mut times).ok_or(RankFileError::Damaged { offset })?;
         }
         // A process that was killed may have written a call and not counted it.
         let uncounted = (times.calls.len() as u64).wrapping_sub(live.calls);
         if uncounted > u64::from(live.ending == Ending::Open) {
-            return Err(TimesError::Damaged { offset: LIVE_OFFSET as u64 + 8 });
+            return Err(RankFileError::Damaged { offset: LIVE_OFFSET as u64 + 8 });
         }
         if live.ending == Ending::Open {
             times.open = open_call(&file[OPEN_CALL_OFFSET..]);
@@ -188,20 +158,11 @@ impl Times {
 }
 
 /// Checks what can be checked without reading the records.
-pub(crate) fn header(file: &[u8], magic: [u8; 8], version: u32) -> Result<(Start, Live), TimesError> {
-    if !file.starts_with(&magic) {
-        return Err(TimesError::NoTimes);
-    }
-    let cut = |expected: u64| TimesError::Cut { expected, found: file.len() as u64 };
-    if file.len() < HEADER_BYTES {
-        return Err(cut(HEADER_BYTES as u64));
-    }
-    let long = |at: usize| u64::from_le_bytes(file[at..at + 8].try_into().expect("8 bytes"));
-    let short = |at: usize| u32::from_le_bytes(file[at..at + 4].try_into().expect("4 bytes"));
-    let damaged = |offset: u64| TimesError::Damaged { offset };
-    if short(8) != version {
-        return Err(TimesError::OtherVersion { found: short(8) });
-    }
+pub(crate) fn header(file: &[u8], format: FileFormat) -> Result<(Start, Live), RankFileError> {
+    format.check(file)?;
+    let long = |at: usize| rank_file::long(file, at);
+    let short = |at: usize| rank_file::short(file, at);
+    let damaged = |offset: u64| RankFileError::Damaged { offset };
     let ticks = match short(20) {
         0 => Ticks::Nanoseconds,
         1 => Ticks::Counter,
@@ -227,12 +188,9 @@ pub(crate) fn header(file: &[u8], magic: [u8; 8], version: u32) -> Result<(Start
     }
     let ending = Ending::of(long(LIVE_OFFSET + 16)).ok_or(damaged(LIVE_OFFSET as u64 + 16))?;
     let live = Live { used: long(LIVE_OFFSET), calls: long(LIVE_OFFSET + 8), ending, seal: long(536) };
-    let expected = live.used.saturating_add(HEADER_BYTES as u64);
-    if expected > file.len() as u64 {
-        return Err(cut(expected));
-    }
+    rank_file::end_of_records(file, live.used)?;
     if ending == Ending::Finalized && seal(file, &live) != live.seal {
-        return Err(TimesError::WrongSeal);
+        return Err(RankFileError::WrongSeal);
     }
     Ok((start, live))
 }

@@ -60,16 +60,17 @@
 //!
 //! These numbers are of variable [length](crate::varint); ranks, tags and distances are signed.
 
+use crate::rank_file::{self, FileFormat};
+
 pub use crate::format::Ending;
+pub use crate::rank_file::{HEADER_BYTES, LIVE_OFFSET};
 
 /// What a file begins with.
 pub const MAGIC: [u8; 8] = *b"EKTIMES\n";
 /// The version of the format.
 pub const VERSION: u32 = 1;
-/// Length of the header.
-pub const HEADER_BYTES: usize = 4096;
-/// Where the counters begin.
-pub const LIVE_OFFSET: usize = 512;
+pub(crate) const FORMAT: FileFormat =
+    FileFormat { magic: MAGIC, version: VERSION, otherwise: "it has no times of MPI calls" };
 /// Where it stands which call the rank is in.
 pub const OPEN_CALL_OFFSET: usize = 544;
 /// Room for the name of that call.
@@ -201,9 +202,5 @@ pub fn live_bytes(live: &Live) -> [u8; 32] {
 
 /// The seal of a file that has ended.
 pub fn seal(file: &[u8], live: &Live) -> u64 {
-    use xxhash_rust::xxh3::xxh3_64_with_seed;
-    let end = HEADER_BYTES + live.used as usize;
-    let start = xxh3_64_with_seed(&file[..LIVE_OFFSET], 0);
-    let counters = xxh3_64_with_seed(&live_bytes(&Live { seal: 0, ..*live }), start);
-    xxh3_64_with_seed(&file[HEADER_BYTES..end], counters) | 1
+    rank_file::seal(file, &live_bytes(&Live { seal: 0, ..*live }), live.used)
 }
