@@ -199,6 +199,16 @@ pub enum LaunchError {
         given: String,
     },
 
+    /// A place in a list that another launcher has.
+    #[error(
+        "cannot use --hosts: `{given}` stands for a host of a list that only Open MPI's launcher knows. \
+         Write the name of the host, or give this to that launcher: --launcher-args '--host {given}'."
+    )]
+    RelativeHost {
+        /// What was given.
+        given: String,
+    },
+
     /// The number behind a host's name is none.
     #[error(
         "cannot use --hosts: what follows the colon in `{given}` is a number of processes, from 1 to {most}. \

@@ -4,6 +4,7 @@ use crate::errors::LaunchError;
 use crate::program::loader::Search;
 use crate::program::mpi::{Library, Maker};
 use crate::program::search_path::{file_name, find};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// What `--launcher` takes to have evenkeel start the ranks itself.
@@ -68,9 +69,9 @@ pub struct LaunchRequest {
     /// The user's own arguments for the launcher.
     pub extra: Vec<String>,
     /// The program.
-    pub program: String,
+    pub program: OsString,
     /// The program's arguments.
-    pub arguments: Vec<String>,
+    pub arguments: Vec<OsString>,
     /// Whether evenkeel places the ranks on cores, so that the launcher must not.
     pub evenkeel_places: bool,
 }
@@ -204,8 +205,8 @@ pub fn command(
     launcher: &Launcher,
     request: &LaunchRequest,
     physical_cores: usize,
-) -> Result<Vec<String>, LaunchError> {
-    let mut line = vec![launcher.path.display().to_string()];
+) -> Result<Vec<OsString>, LaunchError> {
+    let mut line = vec![launcher.path.clone().into_os_string()];
     if launcher.style == LauncherStyle::OpenMpi {
         let user_gives = |names: &[&str]| {
             request.extra.iter().any(|a| names.iter().any(|n| a.trim_start_matches('-').starts_with(n)))
@@ -218,12 +219,12 @@ pub fn command(
         if request.evenkeel_places
             && !user_gives(&["bind-to", "cpu-set", "cpu-list", "rankfile", "rf", "report-bindings", "map-by"])
         {
-            line.extend(["--bind-to".into(), "none".into()]);
+            line.extend(["--bind-to", "none"].map(OsString::from));
         }
     }
-    line.extend(launcher.style.pass(&request.variables)?);
-    line.extend(request.extra.iter().cloned());
-    line.extend(["-n".into(), request.ranks.to_string(), request.program.clone()]);
+    line.extend(launcher.style.pass(&request.variables)?.into_iter().map(OsString::from));
+    line.extend(request.extra.iter().map(OsString::from));
+    line.extend(["-n".into(), request.ranks.to_string().into(), request.program.clone()]);
     line.extend(request.arguments.iter().cloned());
     Ok(line)
 }

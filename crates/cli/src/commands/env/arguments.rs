@@ -2,6 +2,7 @@
 
 use crate::commands::launch_arguments::{EngineOptions, MpiArguments};
 use clap::ValueEnum;
+use std::ffi::OsString;
 
 /// Print what makes your own launcher line run under evenkeel
 ///
@@ -26,7 +27,7 @@ pub struct EnvArguments {
     pub options: EngineOptions,
     /// The program, whose MPI is determined; may be left out with --mpi. For Python: python3, or the
     /// script
-    pub program: Option<String>,
+    pub program: Option<OsString>,
 }
 
 /// What `evenkeel env` prints.

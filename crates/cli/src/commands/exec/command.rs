@@ -9,7 +9,6 @@ use crate::output::outcome::Outcome;
 use evenkeel_launch::HostLabel;
 use evenkeel_node::{HostJob, InputChoice, Place};
 use evenkeel_options::{self as options, OptionSpec};
-use std::ffi::OsString;
 
 /// Runs the command. Returns its exit code.
 pub fn exec(arguments: &ExecArguments) -> Result<Outcome, CommandError> {
@@ -33,8 +32,8 @@ pub fn exec(arguments: &ExecArguments) -> Result<Outcome, CommandError> {
         &value(&arguments.ports, &options::PORTS),
     );
     let job = HostJob {
-        program: arguments.command[0].clone().into(),
-        arguments: arguments.command[1..].iter().map(OsString::from).collect(),
+        program: arguments.command[0].clone(),
+        arguments: arguments.command[1..].to_vec(),
         environment: hosts::environment(Vec::new()),
         directory: match &arguments.chdir {
             Some(directory) => directory.clone().into(),

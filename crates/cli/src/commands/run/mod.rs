@@ -2,8 +2,10 @@
 
 mod arguments;
 mod checking;
+mod child;
 mod command;
 mod deadlock_watch;
+mod expected_report;
 mod hang_report;
 mod named_hosts;
 mod searches;
