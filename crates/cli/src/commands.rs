@@ -63,7 +63,7 @@ Examples:
   evenkeel cluster scenario                   simulate how jobs share a cluster
   evenkeel route compute net.topo --lfts FILE compute forwarding tables for OpenSM that cannot deadlock
   evenkeel run -n 16 --report run.json -- ./app && evenkeel report run.json --html run.html
-  mpirun -n 16 $(evenkeel env ./app) ./app    use your own launcher line
+  mpirun $(evenkeel env -n 16 ./app) ./app    use your own launcher line
 
 Exit codes: the program's own once it runs; 120 if a repetition went differently, 121 if --check has found
 errors in a program that has succeeded, 124 if the job was ended

@@ -6,6 +6,7 @@ use evenkeel_cli::launch::launcher::{self, LauncherStyle as Style};
 use fixture::{Fixture, Kind, NO_MPI, PRINT_ARGUMENTS, err, out};
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -374,4 +375,54 @@ fn hosts_that_only_a_launcher_knows_are_passed_on_or_refused() {
     fixture::assert_fails(&f.evenkeel(&line), 125, &["cannot use --hosts: `+n0`", "--launcher-args"]);
     let done = f.evenkeel(&["exec", "--hosts", "+n0", "--", "true"]);
     fixture::assert_fails(&done, 125, &["cannot use --hosts: `+n0`"]);
+}
+
+#[test]
+fn env_prints_what_open_mpi_needs_for_so_many_ranks() {
+    let f = machine(Kind::OpenMpi5);
+    let env = |more: &[&str]| out(&f.evenkeel(&[&["env"], more, &["mpi/app"]].concat()));
+    let preload = format!("LD_PRELOAD={}", shim(&f, "openmpi5"));
+    assert_eq!(env(&["-n", "600"]), format!("-n 600 --oversubscribe --bind-to none -x {preload}\n"));
+    assert_eq!(env(&["-n", "1"]), format!("-n 1 --bind-to none -x {preload}\n"));
+    let unplaced = format!("-n 1 -x {preload} -x EVENKEEL_PLACE=none\n");
+    assert_eq!(env(&["-n", "1", "--place", "none"]), unplaced);
+    assert_eq!(env(&["-n", "9", "--launcher", "srun"]), format!("-n 9 --export=ALL,{preload}\n"));
+    let for_launcher = "export OMPI_MCA_rmaps_base_oversubscribe=1\n\
+                        export PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe\n\
+                        export OMPI_MCA_hwloc_base_binding_policy=none\n\
+                        export PRTE_MCA_hwloc_default_binding_policy=none\n";
+    let lines = env(&["-n", "600", "--format", "shell"]);
+    assert_eq!(lines, format!("export {preload}\n{for_launcher}"));
+    let f = machine(Kind::Mpich5);
+    let said = out(&f.evenkeel(&["env", "-n", "600", "mpi/app"]));
+    assert_eq!(said, format!("-n 600 -genv LD_PRELOAD {}\n", shim(&f, "mpich5")));
+}
+
+#[test]
+fn more_ranks_than_a_machine_can_have_are_refused_before_the_launcher_starts() {
+    let f = machine(Kind::OpenMpi4);
+    let run = |more: &[&str]| f.evenkeel(&[&["run", "-n", "4294967295"], more, &["--", "mpi/app"]].concat());
+    fixture::assert_fails(&run(&[]), 125, &["cannot start 4294967295 ranks", "Ask for fewer ranks"]);
+    let elsewhere = run(&["--launcher-args", "--host a"]);
+    assert_eq!(elsewhere.status.code(), Some(7), "limits there are others: {}", err(&elsewhere));
+}
+
+#[test]
+fn a_launcher_may_have_the_files_open_that_it_needs_for_its_ranks() {
+    let f = machine(Kind::OpenMpi4);
+    f.script("mpi/bin/mpirun", "#!/bin/sh\nulimit -Sn\n");
+    let limit = |ranks: &str| {
+        let mut command = f.command(&["run", "-n", ranks, "--", "mpi/app"]);
+        // SAFETY: setrlimit may be called between fork and exec.
+        unsafe {
+            command.pre_exec(|| {
+                let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile);
+                let lower = rustix::process::Rlimit { current: Some(100), maximum: limit.maximum };
+                Ok(rustix::process::setrlimit(rustix::process::Resource::Nofile, lower)?)
+            });
+        }
+        out(&command.output().unwrap())
+    };
+    assert_eq!(limit("9"), "100\n", "it is enough");
+    assert_eq!(limit("50"), "264\n");
 }

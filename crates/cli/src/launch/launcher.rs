@@ -200,6 +200,45 @@ fn is_of_another_maker(path: &Path, style: LauncherStyle) -> bool {
     }
 }
 
+/// What Open MPI's launcher must be told about cores. It refuses more ranks than there are physical cores,
+/// and binds ranks to cores.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Placement {
+    /// There are more ranks than physical cores.
+    pub shares_cores: bool,
+    /// evenkeel places the ranks, so that the launcher must not.
+    pub is_evenkeels: bool,
+}
+
+impl Placement {
+    /// That of so many ranks on this machine.
+    pub fn of(ranks: u32, is_evenkeels: bool, physical_cores: usize) -> Placement {
+        Placement { shares_cores: ranks as usize > physical_cores, is_evenkeels }
+    }
+
+    /// The arguments that say so.
+    pub fn arguments(self) -> Vec<&'static str> {
+        let shares = self.shares_cores.then_some(["--oversubscribe"]);
+        let unbound = self.is_evenkeels.then_some(["--bind-to", "none"]);
+        shares.into_iter().flatten().chain(unbound.into_iter().flatten()).collect()
+    }
+
+    /// Variables for the launcher that say the same: for Open MPI 4, and for the launcher of Open MPI 5.
+    pub fn variables(self) -> Vec<(String, String)> {
+        let shares = [
+            ("OMPI_MCA_rmaps_base_oversubscribe", "1"),
+            ("PRTE_MCA_rmaps_default_mapping_policy", ":oversubscribe"),
+        ];
+        let unbound = [
+            ("OMPI_MCA_hwloc_base_binding_policy", "none"),
+            ("PRTE_MCA_hwloc_default_binding_policy", "none"),
+        ];
+        let shares = self.shares_cores.then_some(shares).into_iter().flatten();
+        let all = shares.chain(self.is_evenkeels.then_some(unbound).into_iter().flatten());
+        all.map(|(name, value)| (name.to_string(), value.to_string())).collect()
+    }
+}
+
 /// The whole command line. `physical_cores`: how many of them this process may use.
 pub fn command(
     launcher: &Launcher,
@@ -211,16 +250,12 @@ pub fn command(
         let user_gives = |names: &[&str]| {
             request.extra.iter().any(|a| names.iter().any(|n| a.trim_start_matches('-').starts_with(n)))
         };
-        if request.ranks as usize > physical_cores
-            && !user_gives(&["oversubscribe", "nooversubscribe", "host", "hostfile", "machinefile", "map-by"])
-        {
-            line.push("--oversubscribe".into());
-        }
-        if request.evenkeel_places
-            && !user_gives(&["bind-to", "cpu-set", "cpu-list", "rankfile", "rf", "report-bindings", "map-by"])
-        {
-            line.extend(["--bind-to", "none"].map(OsString::from));
-        }
+        let mut placement = Placement::of(request.ranks, request.evenkeel_places, physical_cores);
+        placement.shares_cores &=
+            !user_gives(&["oversubscribe", "nooversubscribe", "host", "hostfile", "machinefile", "map-by"]);
+        placement.is_evenkeels &=
+            !user_gives(&["bind-to", "cpu-set", "cpu-list", "rankfile", "rf", "report-bindings", "map-by"]);
+        line.extend(placement.arguments().into_iter().map(OsString::from));
     }
     line.extend(launcher.style.pass(&request.variables)?.into_iter().map(OsString::from));
     line.extend(request.extra.iter().map(OsString::from));

@@ -1,4 +1,5 @@
-//! Starts the ranks in a child of this process, which it may become, so that this process is there afterwards.
+//! Starts the ranks in a child of this process, which may become the launcher, so that this process is there
+//! afterwards.
 
 use super::supervision::EXIT_ENDED;
 use crate::errors::{CommandError, LaunchError};

@@ -5,6 +5,7 @@ use super::checking::Checking;
 use super::child;
 use super::expected_report::ExpectedReport;
 use super::named_hosts;
+use super::rank_count::{self, MachineLimits};
 use super::sharing::Sharing;
 use super::stray_variables;
 use super::supervision::Supervision;
@@ -17,7 +18,7 @@ use crate::launch::launcher::{self, LaunchRequest};
 use crate::launch::trace_folder::{self, RecordedStart};
 use crate::launch::transports::Surroundings;
 use crate::launch::{environment, preparation};
-use crate::machine::{cores, process_limit};
+use crate::machine::cores;
 use crate::output::file;
 use crate::output::outcome::Outcome;
 use crate::program::loader::Search;
@@ -93,11 +94,13 @@ fn launch(start: Start, ranks: u32, injections: &Injections) -> Result<Outcome, 
     injections.start(ranks)?;
     match start {
         Start::Own(job) => {
+            rank_count::allow_open_files(ranks);
             let code = evenkeel_launch::run(&job).map_err(LaunchError::from)?;
             Ok(Outcome::of_program(code))
         }
         Start::Hosts { places, job, settings } => Ok(hosts::run(&places, *job, settings)?),
         Start::Launcher { words, variables } => {
+            rank_count::allow_open_files(ranks);
             let (launcher, words) = words.split_first().expect("the launcher is the first word");
             let error = Command::new(launcher).args(words).envs(variables).exec();
             Err(LaunchError::Exec { launcher: PathBuf::from(launcher), why: error.to_string() }.into())
@@ -168,7 +171,7 @@ impl Start {
     /// The line as a user would type it.
     fn for_shell(&self) -> String {
         fn quoted<'a>(words: impl Iterator<Item = &'a OsString>) -> Vec<String> {
-            words.map(|word| environment::quote(word)).collect()
+            words.map(environment::quote).collect()
         }
         let assigned = |name: &str, value: &OsStr| {
             let mut word = OsString::from(format!("{name}="));
@@ -205,7 +208,9 @@ fn prepare(
     supervision: Option<&Supervision>,
     sharing: Option<&Sharing>,
 ) -> Result<Start, CommandError> {
-    check_ranks(arguments.ranks, process_limit::own())?;
+    MachineLimits::own()
+        .check(arguments.ranks)
+        .or_else(|error| if may_be_for_other_hosts(arguments, &extra) { Ok(()) } else { Err(error) })?;
     let on_path = search_path::directories();
     let file = search_path::find(&arguments.program[0], &on_path)?;
     check_files(&arguments.options, &file)?;
@@ -269,6 +274,14 @@ fn prepare(
     variables.extend(surroundings.presets(launcher.style, &request.extra));
     let physical_cores = cores::physical(&cores::usable());
     Ok(Start::Launcher { words: launcher::command(&launcher, &request, physical_cores)?, variables })
+}
+
+/// Whether ranks may run on other hosts, where limits are others.
+fn may_be_for_other_hosts(arguments: &RunArguments, extra: &[String]) -> bool {
+    let launcher = arguments.mpi.launcher.as_deref().map(Path::new);
+    let is_srun = launcher.is_some_and(|launcher| search_path::file_name(launcher).starts_with("srun"));
+    let is_named = !arguments.options.value(&options::HOSTS).is_empty();
+    is_srun || is_named || !named_hosts::of_launcher(extra).is_empty()
 }
 
 /// The hosts on which evenkeel is to start ranks itself, as the user names them.
@@ -378,15 +391,4 @@ fn launcher_arguments(given: &[String]) -> Result<Vec<String>, LaunchError> {
         );
     }
     Ok(words)
-}
-
-/// Refuses more ranks than processes are allowed. The launcher would fail half way, with an error
-/// of its own.
-pub fn check_ranks(ranks: u32, limit: Option<(u64, String)>) -> Result<(), LaunchError> {
-    match limit {
-        Some((most, limit)) if u64::from(ranks) > most => {
-            Err(LaunchError::TooManyRanks { ranks, most, limit })
-        }
-        _ => Ok(()),
-    }
 }

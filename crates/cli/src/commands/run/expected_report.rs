@@ -91,8 +91,8 @@ fn sentence(file: &Path, off: Option<&str>, code: u8, is_old: bool) -> String {
                 .to_string()
         }
         (None, _) => format!(
-            "because the job ended with exit code {code} before all ranks had come to MPI_Finalize, where rank \
-             0 gathers what they have counted. What ranks do up to a crash is kept by --trace DIRECTORY \
+            "because the job ended with exit code {code} before all ranks had come to MPI_Finalize, where \
+             rank 0 gathers what they have counted. What ranks do up to a crash is kept by --trace DIRECTORY \
              --trace-level times."
         ),
     };
