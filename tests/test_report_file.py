@@ -70,3 +70,20 @@ def test_a_command_writes_to_its_own_output(tmp_path):
     with printed.open("w") as output:
         subprocess.run([str(word) for word in command], stdout=output, check=True)
     assert printed.read_text().count("</svg>") == 1 and "dissemination" in printed.read_text()
+
+
+def test_a_job_that_crashes_says_that_there_is_no_report(mpi, tmp_path):
+    """By a signal: MPI_Abort of MPICH 5 returns now and then, and the job goes on to its report."""
+    report = tmp_path / "r.json"
+    crashing = [mpi.build("killed_rank.c"), 3, "victim=2"]
+    outcome = mpi.evenkeel(*crashing, options=["--report", str(report)])
+    assert outcome.code != 0 and not report.exists()
+    # prterun leaves a line without its end.
+    [said] = [line for line in outcome.err.splitlines() if "evenkeel: no report was written" in line]
+    assert str(report) in said and f"exit code {outcome.code} " in said and "earlier run" not in said
+    run = [mpi.build("init_abort_fork.c"), 2, "what=fork"]
+    assert "no report" not in mpi.evenkeel(*run, options=["--report", str(report)]).ok().err
+    assert json.loads(report.read_text())["ranks"]
+    outcome = mpi.evenkeel(*crashing, options=["--report", str(report)])
+    assert "evenkeel: no report was written" in outcome.err
+    assert "The file that is there is of an earlier run." in outcome.err

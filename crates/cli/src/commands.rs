@@ -34,6 +34,7 @@ pub mod whereabouts;
 use crate::errors::CommandError;
 use crate::inject::injector::{self, InjectorArguments};
 use crate::output::outcome::Outcome;
+use clap::error::ErrorKind;
 use clap::{Arg, CommandFactory, FromArgMatches, Parser, Subcommand};
 use evenkeel_options as options;
 use std::any::TypeId;
@@ -62,7 +63,7 @@ Examples:
   evenkeel cluster scenario                   simulate how jobs share a cluster
   evenkeel route compute net.topo --lfts FILE compute forwarding tables for OpenSM that cannot deadlock
   evenkeel run -n 16 --report run.json -- ./app && evenkeel report run.json --html run.html
-  mpirun -n 16 $(evenkeel env ./app) ./app    use your own launcher line
+  mpirun $(evenkeel env -n 16 ./app) ./app    use your own launcher line
 
 Exit codes: the program's own once it runs; 120 if a repetition went differently, 121 if --check has found
 errors in a program that has succeeded, 124 if the job was ended
@@ -127,8 +128,25 @@ impl CommandLine {
     /// What was typed; an error is a text for the user, among them `--help`.
     pub fn read() -> Result<CommandLine, clap::Error> {
         let mut grammar = with_negative_numbers(CommandLine::command());
-        let matches = grammar.try_get_matches_from_mut(std::env::args_os())?;
+        let matches = grammar.try_get_matches_from_mut(std::env::args_os()).map_err(with_the_word)?;
         CommandLine::from_arg_matches(&matches).map_err(|error| error.format(&mut grammar))
+    }
+}
+
+/// Names what is not UTF-8, which the library does not.
+fn with_the_word(error: clap::Error) -> clap::Error {
+    // The program and its arguments, which may be any bytes, come last.
+    let first = || std::env::args_os().skip(1).find(|word| word.to_str().is_none());
+    match first().filter(|_| error.kind() == ErrorKind::InvalidUtf8) {
+        None => error,
+        Some(word) => clap::Error::raw(
+            ErrorKind::InvalidUtf8,
+            format!(
+                "{word:?} is not UTF-8, which options and their values must be. A program that is run, and \
+                 its arguments, may be any bytes. Correct it; if it is the name of a file, give the file \
+                 another name, or a link.\n"
+            ),
+        ),
     }
 }
 

@@ -23,7 +23,8 @@
 //! schedule, schedule-sim, model and tune, the segment and the fabric to measure them, and tables of
 //! barriers; for `route` the routing crates; for `run` and `exec` launch and node. Must never: link an MPI;
 //! talk to the engine other than through the environment (the ranks of `tune` are made of it); or stay in
-//! memory while the program runs, except for [`inject`] and as the ranks' launcher.
+//! memory while the program runs, except for [`inject`], as the ranks' launcher, and for what is said when a
+//! job has ended or is to be ended.
 
 pub mod commands;
 pub mod errors;

@@ -1,7 +1,7 @@
 //! What this machine allows, read from the kernel's texts.
 
 use evenkeel_cli::machine::control_groups::{self, Quota};
-use evenkeel_cli::machine::process_limit;
+use evenkeel_cli::machine::{memory, process_limit};
 use std::path::{Path, PathBuf};
 
 #[test]
@@ -60,4 +60,20 @@ fn the_lowest_limit_on_processes_is_named() {
     assert_eq!(of("64\n", Some(limits)), Some((64, "/sys/fs/cgroup/job/pids.max".into())));
     assert_eq!(of("max\n", Some(limits)), Some((1000, "ulimit -u".into())));
     assert_eq!(of("max\n", None), Some((32768, "/proc/sys/kernel/pid_max".into())));
+}
+
+#[test]
+fn the_lowest_limit_on_memory_is_named() {
+    let mounts = "30 20 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n";
+    let files = |of_group: &'static str| {
+        move |path: &Path| match path.to_str().unwrap() {
+            "/sys/fs/cgroup/job/memory.max" => Some(of_group.to_string()),
+            "/proc/meminfo" => Some("MemTotal:  2048 kB\nMemFree:  1 kB\nSwapTotal:  1024 kB\n".to_string()),
+            _ => None,
+        }
+    };
+    let of = |of_group| memory::lowest("0::/job\n", mounts, files(of_group));
+    assert_eq!(of("1048576\n"), Some((2 << 20, "/sys/fs/cgroup/job/memory.max".into())));
+    assert_eq!(of("max\n"), Some((3 << 20, "/proc/meminfo".into())));
+    assert_eq!(memory::lowest("", "", |_| None), None);
 }

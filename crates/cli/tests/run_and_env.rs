@@ -4,6 +4,9 @@ mod fixture;
 
 use evenkeel_cli::launch::launcher::{self, LauncherStyle as Style};
 use fixture::{Fixture, Kind, NO_MPI, PRINT_ARGUMENTS, err, out};
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -277,4 +280,149 @@ fn the_report_file_becomes_absolute() {
     let f = machine(Kind::Mpich5);
     let said = out(&f.evenkeel(&["run", "-n", "2", "--report", "run.json", "--", "mpi/app"]));
     assert!(said.contains(&format!("EVENKEEL_REPORT\n{}\n", f.path("run.json").display())), "{said}");
+}
+
+/// `name` with a byte behind it that is no UTF-8.
+fn with_byte(name: &str) -> OsString {
+    OsString::from_vec([name.as_bytes(), b"\xff"].concat())
+}
+
+#[test]
+fn a_program_and_its_arguments_may_be_any_bytes() {
+    let f = machine(Kind::Mpich5);
+    let program = with_byte("mpi/app");
+    std::fs::copy(f.path("mpi/app"), f.path("").join(&program)).unwrap();
+    let run = |more: &str| {
+        let mut command = f.command(&["run", "-n", "2"]);
+        command.args(Some(more).filter(|more| !more.is_empty()));
+        command.arg("--").arg(&program).arg(with_byte("a'b")).output().unwrap()
+    };
+    let done = run("");
+    assert_eq!(done.status.code(), Some(7), "{}", err(&done));
+    assert!(done.stdout.ends_with(b"\nmpi/app\xff\na'b\xff\n"), "{}", out(&done));
+    let said = out(&run("--dry-run"));
+    assert!(said.ends_with(" -n 2 $'mpi/app\\xff' $'a\\'b\\xff'\n"), "{said}");
+    let said = out(&f.command(&["env"]).arg(&program).output().unwrap());
+    assert!(said.starts_with("-genv LD_PRELOAD"), "{said}");
+    // Traces keep them as text.
+    let done = run("--trace=t");
+    fixture::assert_fails(&done, 125, &["cannot record", r#""mpi/app\xFF""#, "not UTF-8"]);
+    assert!(!f.path("t").exists());
+}
+
+#[test]
+fn options_that_are_not_utf8_are_refused_by_name() {
+    let f = machine(Kind::Mpich5);
+    let done =
+        f.command(&["run", "-n", "2", "--report"]).arg(with_byte("r")).arg("mpi/app").output().unwrap();
+    assert_eq!((done.status.code(), out(&done)), (Some(2), String::new()));
+    assert!(err(&done).starts_with(r#"error: "r\xFF" is not UTF-8, which options"#), "{}", err(&done));
+    let folder = f.path("").join(with_byte("folder"));
+    std::fs::create_dir(&folder).unwrap();
+    let mut command = f.command(&["run", "-n", "2", "--report", "r.json"]);
+    let done = command.arg(f.path("mpi/app")).current_dir(&folder).output().unwrap();
+    fixture::assert_fails(&done, 125, &[r#"folder\xFF/r.json""#, "not UTF-8"]);
+}
+
+#[test]
+fn a_job_that_leaves_no_report_is_told_so() {
+    let f = machine(Kind::Mpich5);
+    let run = || f.evenkeel(&["run", "-n", "2", "--report", "run.json", "--", "mpi/app"]);
+    let done = run();
+    assert_eq!(done.status.code(), Some(7), "the launcher's exit code: {}", err(&done));
+    let whole = "evenkeel: no report was written to run.json, because the job ended with exit code 7 before \
+                 all ranks had come to MPI_Finalize, where rank 0 gathers what they have counted. What ranks \
+                 do up to a crash is kept by --trace DIRECTORY --trace-level times.\n";
+    assert_eq!(err(&done), whole);
+    f.script("mpi/bin/mpiexec", "#!/bin/sh\necho {} >run.json\nexit 3\n");
+    let done = run();
+    assert_eq!((done.status.code(), err(&done)), (Some(3), String::new()), "it was written");
+    f.script("mpi/bin/mpiexec", "#!/bin/sh\n");
+    let done = run();
+    assert_eq!(done.status.code(), Some(0));
+    assert!(err(&done).contains("no report was written to run.json, though"), "{}", err(&done));
+    assert!(err(&done).ends_with("of an earlier run.\n"), "{}", err(&done));
+}
+
+#[test]
+fn signals_reach_the_launcher_of_a_run_with_a_report() {
+    let f = machine(Kind::Mpich5);
+    f.script("mpi/bin/mpiexec", "#!/bin/sh\nkill -TERM $PPID\nexec sleep 600\n");
+    let done = f.evenkeel(&["run", "-n", "2", "--report", "run.json", "--", "mpi/app"]);
+    assert_eq!(std::os::unix::process::ExitStatusExt::signal(&done.status), Some(15));
+}
+
+#[test]
+fn batch_systems_are_not_asked_for_hosts_of_a_job_that_ends_in_time() {
+    let f = machine(Kind::Mpich5);
+    f.script("bin/scontrol", &format!("#!/bin/sh\necho asked >>{}\n", f.path("asked").display()));
+    let run = |arguments: &[&str]| {
+        let line = [&["run", "-n", "2"], arguments, &["--", "mpi/app"]].concat();
+        let done = f.evenkeel_with(&line, &[("SLURM_JOB_NODELIST", "n[1-2]")]);
+        (done.status.code(), f.path("asked").exists())
+    };
+    assert_eq!(run(&["--timeout", "1h"]), (Some(7), false));
+    assert_eq!(run(&["--timeout", "1h", "--deadlock", "report"]), (Some(7), true));
+}
+
+#[test]
+fn hosts_that_only_a_launcher_knows_are_passed_on_or_refused() {
+    let f = machine(Kind::OpenMpi4);
+    let said = out(&f.evenkeel(&["run", "-n", "2", "--launcher-args", "--host +n0", "--", "mpi/app"]));
+    assert!(said.contains("\n--host\n+n0\n"), "{said}");
+    let f = machine(Kind::Mpich5);
+    let line = ["run", "-n", "2", "--launcher", "evenkeel", "--hosts", "+n0,a", "--", "mpi/app"];
+    fixture::assert_fails(&f.evenkeel(&line), 125, &["cannot use --hosts: `+n0`", "--launcher-args"]);
+    let done = f.evenkeel(&["exec", "--hosts", "+n0", "--", "true"]);
+    fixture::assert_fails(&done, 125, &["cannot use --hosts: `+n0`"]);
+}
+
+#[test]
+fn env_prints_what_open_mpi_needs_for_so_many_ranks() {
+    let f = machine(Kind::OpenMpi5);
+    let env = |more: &[&str]| out(&f.evenkeel(&[&["env"], more, &["mpi/app"]].concat()));
+    let preload = format!("LD_PRELOAD={}", shim(&f, "openmpi5"));
+    assert_eq!(env(&["-n", "600"]), format!("-n 600 --oversubscribe --bind-to none -x {preload}\n"));
+    assert_eq!(env(&["-n", "1"]), format!("-n 1 --bind-to none -x {preload}\n"));
+    let unplaced = format!("-n 1 -x {preload} -x EVENKEEL_PLACE=none\n");
+    assert_eq!(env(&["-n", "1", "--place", "none"]), unplaced);
+    assert_eq!(env(&["-n", "9", "--launcher", "srun"]), format!("-n 9 --export=ALL,{preload}\n"));
+    let for_launcher = "export OMPI_MCA_rmaps_base_oversubscribe=1\n\
+                        export PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe\n\
+                        export OMPI_MCA_hwloc_base_binding_policy=none\n\
+                        export PRTE_MCA_hwloc_default_binding_policy=none\n";
+    let lines = env(&["-n", "600", "--format", "shell"]);
+    assert_eq!(lines, format!("export {preload}\n{for_launcher}"));
+    let f = machine(Kind::Mpich5);
+    let said = out(&f.evenkeel(&["env", "-n", "600", "mpi/app"]));
+    assert_eq!(said, format!("-n 600 -genv LD_PRELOAD {}\n", shim(&f, "mpich5")));
+}
+
+#[test]
+fn more_ranks_than_a_machine_can_have_are_refused_before_the_launcher_starts() {
+    let f = machine(Kind::OpenMpi4);
+    let run = |more: &[&str]| f.evenkeel(&[&["run", "-n", "4294967295"], more, &["--", "mpi/app"]].concat());
+    fixture::assert_fails(&run(&[]), 125, &["cannot start 4294967295 ranks", "Ask for fewer ranks"]);
+    let elsewhere = run(&["--launcher-args", "--host a"]);
+    assert_eq!(elsewhere.status.code(), Some(7), "limits there are others: {}", err(&elsewhere));
+}
+
+#[test]
+fn a_launcher_may_have_the_files_open_that_it_needs_for_its_ranks() {
+    let f = machine(Kind::OpenMpi4);
+    f.script("mpi/bin/mpirun", "#!/bin/sh\nulimit -Sn\n");
+    let limit = |ranks: &str| {
+        let mut command = f.command(&["run", "-n", ranks, "--", "mpi/app"]);
+        // SAFETY: setrlimit may be called between fork and exec.
+        unsafe {
+            command.pre_exec(|| {
+                let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile);
+                let lower = rustix::process::Rlimit { current: Some(100), maximum: limit.maximum };
+                Ok(rustix::process::setrlimit(rustix::process::Resource::Nofile, lower)?)
+            });
+        }
+        out(&command.output().unwrap())
+    };
+    assert_eq!(limit("9"), "100\n", "it is enough");
+    assert_eq!(limit("50"), "264\n");
 }

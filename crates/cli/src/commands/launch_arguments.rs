@@ -74,15 +74,19 @@ impl EngineOptions {
     /// The options, with the files that they name as absolute paths, because ranks may have another working
     /// directory.
     pub fn with_absolute_paths(&self) -> Result<Vec<(String, String)>, FileError> {
+        let text = |path: PathBuf| {
+            let text = path.into_os_string().into_string();
+            text.map_err(|path| FileError::NameNotUtf8 { path: path.into() })
+        };
         let absolute = |(env, value): &(String, String)| {
             let value = match env {
-                env if env == options::REPORT.env => writable_report(Path::new(value))?.display().to_string(),
+                env if env == options::REPORT.env => text(writable_report(Path::new(value))?)?,
                 env if env == options::TRACE.env || env == options::REPLAY.env => {
-                    std::path::absolute(value).map_or_else(|_| value.clone(), |p| p.display().to_string())
+                    std::path::absolute(value).map_or_else(|_| Ok(value.clone()), text)?
                 }
                 // The engine reports a table that it cannot read.
                 env if env == options::TABLE.env && value != NONE => {
-                    std::path::absolute(value).map_or_else(|_| value.clone(), |p| p.display().to_string())
+                    std::path::absolute(value).map_or_else(|_| Ok(value.clone()), text)?
                 }
                 _ => value.clone(),
             };

@@ -1,6 +1,7 @@
 //! A file cannot be read or written.
 
 use evenkeel_output_file::OutputError;
+use std::ffi::OsString;
 use std::path::PathBuf;
 use thiserror::Error;
 
@@ -34,6 +35,26 @@ pub enum FileError {
         path: PathBuf,
         /// What names it.
         names: [&'static str; 2],
+    },
+
+    /// A name that variables cannot carry.
+    #[error(
+        "cannot use {path:?}: its name, or that of a directory above it, is not UTF-8, which names of files \
+         must be that ranks are to open. Name another file."
+    )]
+    NameNotUtf8 {
+        /// The file.
+        path: PathBuf,
+    },
+
+    /// A trace would not say how the run was started.
+    #[error(
+        "cannot record a run with the argument {word:?}: a trace keeps the arguments as text, and this one \
+         is not UTF-8. Leave it out; if it is the name of a file, give the file another name, or a link."
+    )]
+    ArgumentNotUtf8 {
+        /// The argument.
+        word: OsString,
     },
 
     /// What a command prints cannot be written.

@@ -112,6 +112,36 @@ pub enum LaunchError {
         limit: String,
     },
 
+    /// A process may have fewer files open.
+    #[error(
+        "cannot start {ranks} ranks: their launcher has {per_rank} files open for each, and a process may \
+         have {most} (ulimit -Hn). Ask for fewer ranks, raise that limit, or start them on several hosts."
+    )]
+    TooManyRanksForFiles {
+        /// Ranks that were asked for.
+        ranks: u32,
+        /// Open files for each.
+        per_rank: u64,
+        /// The most that a process may have.
+        most: u64,
+    },
+
+    /// There is less memory.
+    #[error(
+        "cannot start {ranks} ranks: a rank takes {per_rank_mib} MiB of memory or more, and there are {mib} \
+         MiB ({limit}). Ask for fewer ranks, or start them on several hosts."
+    )]
+    TooManyRanksForMemory {
+        /// Ranks that were asked for.
+        ranks: u32,
+        /// What each takes at least.
+        per_rank_mib: u64,
+        /// What there is.
+        mib: u64,
+        /// The file that says so.
+        limit: String,
+    },
+
     /// A value would be split by the shell or the launcher.
     #[error(
         "cannot print this as launcher arguments: {variable}={value} contains a blank or a comma, at which \
@@ -233,6 +263,16 @@ pub enum LaunchError {
          --hosts a,b,c."
     )]
     NoHost {
+        /// What was given.
+        given: String,
+    },
+
+    /// A place in a list that another launcher has.
+    #[error(
+        "cannot use --hosts: `{given}` stands for a host of a list that only Open MPI's launcher knows. \
+         Write the name of the host, or give this to that launcher: --launcher-args '--host {given}'."
+    )]
+    RelativeHost {
         /// What was given.
         given: String,
     },

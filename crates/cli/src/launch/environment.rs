@@ -5,6 +5,8 @@ use super::launcher::LauncherStyle;
 use crate::errors::LaunchError;
 use evenkeel_diagnostics::VARIABLE as DIAGNOSTICS;
 use evenkeel_options as options;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 /// Variables that give the ranks their shim and its options.
@@ -58,12 +60,14 @@ pub fn as_shell(variables: &[(String, String)]) -> String {
     variables.iter().map(|(k, v)| format!("export {k}={}\n", quote(v))).collect()
 }
 
-/// A word as a shell reads it back, with quotes only where they are needed.
-pub fn quote(word: &str) -> String {
+/// A word as a shell reads it back, with quotes only where they are needed. One that is not UTF-8 is written
+/// as bash and zsh read it.
+pub fn quote(word: impl AsRef<OsStr>) -> String {
+    let word = word.as_ref();
     let plain = |c: char| c.is_ascii_alphanumeric() || "_-./:=,+@%".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        word.to_string()
-    } else {
-        shell_words::quote(word).into_owned()
+    match word.to_str() {
+        Some(word) if !word.is_empty() && word.chars().all(plain) => word.to_string(),
+        Some(word) => shell_words::quote(word).into_owned(),
+        None => format!("$'{}'", word.as_bytes().escape_ascii()),
     }
 }

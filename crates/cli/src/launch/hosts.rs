@@ -33,6 +33,9 @@ fn named(list: &str) -> Result<Vec<NamedHost>, LaunchError> {
                 return Err(LaunchError::HostSlots { given: text.to_string(), most: MOST_PER_HOST });
             }
         };
+        if host.starts_with('+') {
+            return Err(LaunchError::RelativeHost { given: text.to_string() });
+        }
         // A name that begins so would be an option of the remote shell.
         if host.is_empty() || host.starts_with('-') || host.contains(char::is_whitespace) {
             return Err(LaunchError::NoHost { given: text.to_string() });
@@ -160,6 +163,10 @@ mod tests {
         assert!(said("a:99999999999").contains("from 1 to 65536"));
         assert!(said("").contains("--hosts") && said("-oProxyCommand=x").contains("-oProxyCommand"));
         assert!(said("a:1,b:2").contains("3"));
+        for given in ["+n0", "+e", "+e:2"] {
+            let said = said(&format!("a,{given}"));
+            assert!(said.contains(&format!("`{given}`")) && said.contains("--launcher-args"), "{said}");
+        }
     }
 
     #[test]

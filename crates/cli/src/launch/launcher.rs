@@ -4,6 +4,7 @@ use crate::errors::LaunchError;
 use crate::program::loader::Search;
 use crate::program::mpi::{Library, Maker};
 use crate::program::search_path::{file_name, find};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// What `--launcher` takes to have evenkeel start the ranks itself.
@@ -68,9 +69,9 @@ pub struct LaunchRequest {
     /// The user's own arguments for the launcher.
     pub extra: Vec<String>,
     /// The program.
-    pub program: String,
+    pub program: OsString,
     /// The program's arguments.
-    pub arguments: Vec<String>,
+    pub arguments: Vec<OsString>,
     /// Whether evenkeel places the ranks on cores, so that the launcher must not.
     pub evenkeel_places: bool,
 }
@@ -199,31 +200,66 @@ fn is_of_another_maker(path: &Path, style: LauncherStyle) -> bool {
     }
 }
 
+/// What Open MPI's launcher must be told about cores. It refuses more ranks than there are physical cores,
+/// and binds ranks to cores.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Placement {
+    /// There are more ranks than physical cores.
+    pub shares_cores: bool,
+    /// evenkeel places the ranks, so that the launcher must not.
+    pub is_evenkeels: bool,
+}
+
+impl Placement {
+    /// That of so many ranks on this machine.
+    pub fn of(ranks: u32, is_evenkeels: bool, physical_cores: usize) -> Placement {
+        Placement { shares_cores: ranks as usize > physical_cores, is_evenkeels }
+    }
+
+    /// The arguments that say so.
+    pub fn arguments(self) -> Vec<&'static str> {
+        let shares = self.shares_cores.then_some(["--oversubscribe"]);
+        let unbound = self.is_evenkeels.then_some(["--bind-to", "none"]);
+        shares.into_iter().flatten().chain(unbound.into_iter().flatten()).collect()
+    }
+
+    /// Variables for the launcher that say the same: for Open MPI 4, and for the launcher of Open MPI 5.
+    pub fn variables(self) -> Vec<(String, String)> {
+        let shares = [
+            ("OMPI_MCA_rmaps_base_oversubscribe", "1"),
+            ("PRTE_MCA_rmaps_default_mapping_policy", ":oversubscribe"),
+        ];
+        let unbound = [
+            ("OMPI_MCA_hwloc_base_binding_policy", "none"),
+            ("PRTE_MCA_hwloc_default_binding_policy", "none"),
+        ];
+        let shares = self.shares_cores.then_some(shares).into_iter().flatten();
+        let all = shares.chain(self.is_evenkeels.then_some(unbound).into_iter().flatten());
+        all.map(|(name, value)| (name.to_string(), value.to_string())).collect()
+    }
+}
+
 /// The whole command line. `physical_cores`: how many of them this process may use.
 pub fn command(
     launcher: &Launcher,
     request: &LaunchRequest,
     physical_cores: usize,
-) -> Result<Vec<String>, LaunchError> {
-    let mut line = vec![launcher.path.display().to_string()];
+) -> Result<Vec<OsString>, LaunchError> {
+    let mut line = vec![launcher.path.clone().into_os_string()];
     if launcher.style == LauncherStyle::OpenMpi {
         let user_gives = |names: &[&str]| {
             request.extra.iter().any(|a| names.iter().any(|n| a.trim_start_matches('-').starts_with(n)))
         };
-        if request.ranks as usize > physical_cores
-            && !user_gives(&["oversubscribe", "nooversubscribe", "host", "hostfile", "machinefile", "map-by"])
-        {
-            line.push("--oversubscribe".into());
-        }
-        if request.evenkeel_places
-            && !user_gives(&["bind-to", "cpu-set", "cpu-list", "rankfile", "rf", "report-bindings", "map-by"])
-        {
-            line.extend(["--bind-to".into(), "none".into()]);
-        }
+        let mut placement = Placement::of(request.ranks, request.evenkeel_places, physical_cores);
+        placement.shares_cores &=
+            !user_gives(&["oversubscribe", "nooversubscribe", "host", "hostfile", "machinefile", "map-by"]);
+        placement.is_evenkeels &=
+            !user_gives(&["bind-to", "cpu-set", "cpu-list", "rankfile", "rf", "report-bindings", "map-by"]);
+        line.extend(placement.arguments().into_iter().map(OsString::from));
     }
-    line.extend(launcher.style.pass(&request.variables)?);
-    line.extend(request.extra.iter().cloned());
-    line.extend(["-n".into(), request.ranks.to_string(), request.program.clone()]);
+    line.extend(launcher.style.pass(&request.variables)?.into_iter().map(OsString::from));
+    line.extend(request.extra.iter().map(OsString::from));
+    line.extend(["-n".into(), request.ranks.to_string().into(), request.program.clone()]);
     line.extend(request.arguments.iter().cloned());
     Ok(line)
 }

@@ -2,7 +2,7 @@
 
 use super::environment;
 use super::shim;
-use crate::errors::{CommandError, ProgramError};
+use crate::errors::{CommandError, FileError, ProgramError};
 use crate::program::examination::{self, Program, ProgramKind};
 use crate::program::loader::Search;
 use crate::program::mpi::{self, Library, MpiChoice};
@@ -40,6 +40,9 @@ pub fn prepare(
     info!(path = %library.path.display(), abi = library.abi.title(), "this MPI library is served");
     let shims = shim::installed()?;
     let shim = shims.for_library(&library)?;
+    if shim.path.to_str().is_none() {
+        return Err(FileError::NameNotUtf8 { path: shim.path.clone() }.into());
+    }
     info!(path = %shim.path.display(), "this shim is preloaded");
     let chosen = environment::chosen(given, |name| std::env::var(name).ok());
     let variables = environment::variables(&shim.path, &environment::preloaded(), &chosen);

@@ -6,6 +6,7 @@ use evenkeel_trace::checks::file::Checks;
 use evenkeel_trace::times::file::Times;
 use evenkeel_trace::times::format::Start;
 use serde::{Deserialize, Serialize};
+use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -139,17 +140,22 @@ pub struct RecordedStart {
 
 impl RecordedStart {
     /// Of this process, which is an `evenkeel run` of this program with these arguments.
-    pub fn of_this_process(program: &[String]) -> RecordedStart {
-        let words: Vec<String> = std::env::args().collect();
-        let before = words.len().saturating_sub(program.len());
-        let options = words.get(2..before).unwrap_or_default();
+    ///
+    /// # Errors
+    ///
+    /// If one of them is not UTF-8: a repetition would get another one.
+    pub fn of_this_process(program: &[OsString]) -> Result<RecordedStart, FileError> {
+        let text = |word: OsString| word.into_string().map_err(|word| FileError::ArgumentNotUtf8 { word });
+        let words = std::env::args_os().map(text).collect::<Result<Vec<String>, _>>()?;
+        let (before, program) = words.split_at(words.len().saturating_sub(program.len()));
+        let options = before.get(2..).unwrap_or_default();
         let options = options.strip_suffix(&["--".to_string()]).unwrap_or(options);
-        RecordedStart {
+        Ok(RecordedStart {
             version: env!("CARGO_PKG_VERSION").into(),
             directory: std::env::current_dir().unwrap_or_default(),
             options: options.to_vec(),
             program: program.to_vec(),
-        }
+        })
     }
 }
 

@@ -1,6 +1,8 @@
 //! Finds programs as a shell does.
 
 use crate::errors::ProgramError;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
@@ -10,8 +12,9 @@ pub fn directories() -> Vec<PathBuf> {
 }
 
 /// Finds a program as execvp(3) does: a name with a slash is its path, any other is searched in `on_path`.
-pub fn find(name: &str, on_path: &[PathBuf]) -> Result<PathBuf, ProgramError> {
-    if name.contains('/') {
+pub fn find(name: impl AsRef<OsStr>, on_path: &[PathBuf]) -> Result<PathBuf, ProgramError> {
+    let name = name.as_ref();
+    if name.as_bytes().contains(&b'/') {
         let file = PathBuf::from(name);
         return match file.metadata() {
             Err(_) => Err(ProgramError::NoSuchFile { path: file }),
@@ -24,7 +27,10 @@ pub fn find(name: &str, on_path: &[PathBuf]) -> Result<PathBuf, ProgramError> {
         .iter()
         .map(|directory| directory.join(name))
         .find(|file| file.is_file() && is_executable(file))
-        .ok_or_else(|| ProgramError::NotFound { program: name.into(), searched: on_path.to_vec() })
+        .ok_or_else(|| ProgramError::NotFound {
+            program: name.to_string_lossy().into_owned(),
+            searched: on_path.to_vec(),
+        })
 }
 
 /// Whether this user may execute the file. For root, too, one execute permission must be set.

@@ -1,6 +1,7 @@
 //! The command line of `evenkeel doctor`, and the hidden one of the processes that it starts for its trials.
 
 use clap::Subcommand;
+use std::ffi::OsString;
 
 /// Say what evenkeel finds on this machine and what it can do for a program
 ///
@@ -15,7 +16,7 @@ Examples:
   evenkeel doctor python3                     the MPI that this Python's mpi4py loads")]
 pub struct DoctorArguments {
     /// A program to examine: an executable, a script, or python3
-    pub program: Option<String>,
+    pub program: Option<OsString>,
 }
 
 /// Another process of a trial.

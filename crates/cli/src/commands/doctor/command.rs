@@ -12,7 +12,7 @@ use crate::program::loader::Search;
 use crate::program::mpi::{self, MpiChoice};
 use crate::program::search_path;
 use evenkeel_barrier_table::location;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Examines the machine and, if one is named, a program.
 pub fn doctor(arguments: &DoctorArguments) -> Result<Outcome, CommandError> {
@@ -55,15 +55,18 @@ pub fn doctor(arguments: &DoctorArguments) -> Result<Outcome, CommandError> {
             obstacles.extend(found.obstacle);
         }
     }
-    text += &conclusion(arguments.program.as_deref(), &obstacles);
+    text += &conclusion(arguments.program.as_deref().map(Path::new), &obstacles);
     Ok(Outcome::of_examination(text, obstacles.is_empty()))
 }
 
 /// The last sentence: whether evenkeel can be used, and why not.
-fn conclusion(program: Option<&str>, obstacles: &[String]) -> String {
+fn conclusion(program: Option<&Path>, obstacles: &[String]) -> String {
     let (can, cannot) = match program {
         None => ("evenkeel can be used here".into(), "evenkeel cannot be used here".into()),
-        Some(name) => (format!("evenkeel can run {name}"), format!("evenkeel cannot run {name}")),
+        Some(name) => {
+            let name = name.display();
+            (format!("evenkeel can run {name}"), format!("evenkeel cannot run {name}"))
+        }
     };
     if obstacles.is_empty() {
         format!("\n{can}.\n")

@@ -3,9 +3,11 @@
 use super::arguments::{EnvArguments, EnvFormat};
 use crate::errors::{CommandError, LaunchError};
 use crate::launch::environment;
-use crate::launch::launcher::{self, LauncherStyle};
+use crate::launch::launcher::{self, LauncherStyle, Placement};
 use crate::launch::preparation::prepare;
+use crate::machine::cores;
 use crate::program::loader::Search;
+use crate::program::mpi::Maker;
 use crate::program::search_path;
 use evenkeel_options as options;
 use std::path::PathBuf;
@@ -31,18 +33,34 @@ pub fn env(arguments: &EnvArguments) -> Result<String, CommandError> {
     if let Some(warning) = &prepared.warning {
         eprintln!("evenkeel: {warning}");
     }
+    let places = arguments.options.value(&options::PLACE) != "none";
+    let placement = |ranks| Placement::of(ranks, places, cores::physical(&cores::usable()));
+    let style = || match arguments.mpi.launcher.as_deref() {
+        Some(name) => {
+            // It need not be installed here.
+            let file = search_path::find(name, &on_path).unwrap_or_else(|_| PathBuf::from(name));
+            launcher::style_of(&file, prepared.library.maker)
+        }
+        None => Ok(LauncherStyle::of(prepared.library.maker)),
+    };
     match arguments.format {
-        EnvFormat::Shell => Ok(environment::as_shell(&prepared.variables)),
+        EnvFormat::Shell => {
+            let is_open_mpi = prepared.library.maker == Maker::OpenMpi;
+            let for_launcher = arguments.ranks.filter(|_| is_open_mpi).map(placement);
+            let for_launcher = for_launcher.map(Placement::variables).unwrap_or_default();
+            Ok(environment::as_shell(&[prepared.variables, for_launcher].concat()))
+        }
         EnvFormat::Args => {
-            let style = match arguments.mpi.launcher.as_deref() {
-                Some(name) => {
-                    // It need not be installed here.
-                    let file = search_path::find(name, &on_path).unwrap_or_else(|_| PathBuf::from(name));
-                    launcher::style_of(&file, prepared.library.maker)?
-                }
-                None => LauncherStyle::of(prepared.library.maker),
-            };
-            Ok(environment::as_arguments(style, &prepared.variables)? + "\n")
+            let style = style()?;
+            let mut words = Vec::new();
+            if let Some(ranks) = arguments.ranks {
+                words.extend(["-n".to_string(), ranks.to_string()]);
+                let is_open_mpi = style == LauncherStyle::OpenMpi;
+                let placement = Some(placement(ranks)).filter(|_| is_open_mpi).map(Placement::arguments);
+                words.extend(placement.into_iter().flatten().map(String::from));
+            }
+            words.push(environment::as_arguments(style, &prepared.variables)?);
+            Ok(words.join(" ") + "\n")
         }
     }
 }

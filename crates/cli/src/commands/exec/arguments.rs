@@ -5,6 +5,7 @@ use crate::commands::value_parsers::whole;
 use crate::launch::hosts::DEFAULT_FANOUT;
 use crate::launch::sending::SendArguments;
 use evenkeel_options::{self as options, OptionSpec};
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 /// What is in front of each line of output.
@@ -102,7 +103,7 @@ pub struct ExecArguments {
     pub ports: Option<String>,
     /// The command and its arguments
     #[arg(required = true, trailing_var_arg = true, value_name = "COMMAND", num_args = 1..)]
-    pub command: Vec<String>,
+    pub command: Vec<OsString>,
 }
 
 /// A parser of an option's values.

@@ -10,7 +10,6 @@ use crate::program::search_path;
 use evenkeel_launch::HostLabel;
 use evenkeel_node::{HostJob, InputChoice, Place};
 use evenkeel_options::{self as options, OptionSpec};
-use std::ffi::OsString;
 use std::path::PathBuf;
 
 /// Runs the command. Returns its exit code.
@@ -41,7 +40,7 @@ pub fn exec(arguments: &ExecArguments) -> Result<Outcome, CommandError> {
     let job = HostJob {
         sent: arguments.sending.files(&program, &[])?,
         program: program.into(),
-        arguments: arguments.command[1..].iter().map(OsString::from).collect(),
+        arguments: arguments.command[1..].to_vec(),
         environment: hosts::environment(Vec::new()),
         directory: match &arguments.chdir {
             Some(directory) => directory.clone().into(),

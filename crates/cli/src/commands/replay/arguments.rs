@@ -1,5 +1,6 @@
 //! The command line of `evenkeel replay`.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 /// Repeat a run that was recorded by `evenkeel run --trace`
@@ -32,5 +33,5 @@ pub struct ReplayArguments {
     pub dry_run: bool,
     /// The program and its arguments in place of the recorded ones
     #[arg(last = true, value_name = "PROGRAM")]
-    pub program: Vec<String>,
+    pub program: Vec<OsString>,
 }

@@ -6,6 +6,7 @@ use crate::launch::environment;
 use crate::launch::trace_folder;
 use crate::output::outcome::Outcome;
 use evenkeel_options as options;
+use std::ffi::OsString;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::Command;
@@ -26,21 +27,23 @@ pub fn replay(arguments: &ReplayArguments) -> Result<Outcome, CommandError> {
             .map_err(|_| LaunchError::LauncherArguments { arguments: given.clone() })?,
         None => without_files_of_the_run(start.options),
     };
-    let program = if arguments.program.is_empty() { start.program } else { arguments.program.clone() };
-    let mut words = vec!["run".into(), format!("--{}", options::REPLAY.name), folder.display().to_string()];
-    words.extend(given);
+    let recorded = start.program.into_iter().map(OsString::from).collect();
+    let program = if arguments.program.is_empty() { recorded } else { arguments.program.clone() };
+    let option = |name: &str| OsString::from(format!("--{name}"));
+    let mut words = vec!["run".into(), option(options::REPLAY.name), folder.into_os_string()];
+    words.extend(given.into_iter().map(OsString::from));
     if let Some(times) = &arguments.times {
         // Of the directory of this command, not of that of the recorded run.
-        let folder = std::path::absolute(times).unwrap_or_else(|_| times.clone()).display().to_string();
-        words.extend([format!("--{}", options::TRACE.name), folder]);
-        words.extend([format!("--{}", options::TRACE_LEVEL.name), "times".into()]);
+        let folder = std::path::absolute(times).unwrap_or_else(|_| times.clone());
+        words.extend([option(options::TRACE.name), folder.into_os_string()]);
+        words.extend([option(options::TRACE_LEVEL.name), "times".into()]);
     }
     words.push("--".into());
     words.extend(program);
     // A program that was named anew is named as seen from here.
     let directory = if arguments.program.is_empty() { start.directory } else { PathBuf::from(".") };
     if arguments.dry_run {
-        let quoted: Vec<_> = words.iter().map(|word| environment::quote(word)).collect();
+        let quoted: Vec<_> = words.iter().map(environment::quote).collect();
         return Ok(format!("evenkeel {}\n", quoted.join(" ")).into());
     }
     let own = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("evenkeel"));

@@ -5,6 +5,7 @@ use crate::commands::value_parsers::whole;
 use crate::errors::LaunchError;
 use crate::inject::injection::Injection;
 use crate::launch::sending::SendArguments;
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 /// Run an MPI program under evenkeel
@@ -75,7 +76,7 @@ pub struct RunArguments {
     /// The program and its arguments
     #[arg(required = true, trailing_var_arg = true, value_name = "PROGRAM")]
     #[arg(num_args = 1..)]
-    pub program: Vec<String>,
+    pub program: Vec<OsString>,
 }
 
 /// How long the other ranks may go on after one has failed, ms.

@@ -1,23 +1,18 @@
 //! `evenkeel run --check`: what the calls have passed is recorded while the program runs, and judged when it
 //! has ended, however it has ended.
 
-use super::supervision::EXIT_ENDED;
-use crate::errors::{CommandError, FileError, LaunchError};
+use super::child;
+use crate::errors::{CommandError, FileError};
 use crate::findings::{self, text};
 use crate::output::outcome::Outcome;
 use evenkeel_check::finding::{Rule, Severity};
 use evenkeel_check::has_errors;
-use evenkeel_launch::{Watch, Watched};
 use evenkeel_options as options;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 /// The exit code of a run whose program has succeeded, and in which errors were found.
 const EXIT_ERRORS: u8 = 121;
-
-/// How long the launcher has to end the job.
-const GRACE: Duration = Duration::from_secs(5);
 
 /// The folder that gets what is recorded.
 #[derive(Debug)]
@@ -55,18 +50,7 @@ impl Checking {
         self,
         launch: impl FnOnce() -> Result<Outcome, CommandError>,
     ) -> Result<Outcome, CommandError> {
-        let start = || match launch() {
-            Ok(outcome) => outcome.code,
-            Err(error) => {
-                eprintln!("evenkeel: {error}");
-                error.exit_code()
-            }
-        };
-        let code = match evenkeel_launch::run_watched(GRACE, start, &mut NoWatch) {
-            Ok(Watched::Ended(code)) => code,
-            Ok(Watched::Stopped) => EXIT_ENDED,
-            Err(error) => return Err(LaunchError::from(error).into()),
-        };
+        let code = child::run_unwatched(launch)?;
         Ok(self.finish(code))
     }
 
@@ -88,17 +72,5 @@ impl Checking {
             let _ = temporary.close(); // what cannot be removed lies among temporary files
         }
         Outcome::of_program(if code == 0 && has_errors { EXIT_ERRORS } else { code })
-    }
-}
-
-/// Nothing ends the run but itself.
-struct NoWatch;
-
-impl Watch for NoWatch {
-    fn next_look(&self) -> Option<Instant> {
-        None
-    }
-    fn look(&mut self) -> bool {
-        false
     }
 }

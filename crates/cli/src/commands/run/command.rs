@@ -2,7 +2,10 @@
 
 use super::arguments::{DEFAULT_GRACE_MS, RunArguments, StdinChoice};
 use super::checking::Checking;
+use super::child;
+use super::expected_report::ExpectedReport;
 use super::named_hosts;
+use super::rank_count::{self, MachineLimits};
 use super::sharing::Sharing;
 use super::stray_variables;
 use super::supervision::Supervision;
@@ -15,7 +18,7 @@ use crate::launch::launcher::{self, LaunchRequest};
 use crate::launch::trace_folder::{self, RecordedStart};
 use crate::launch::transports::Surroundings;
 use crate::launch::{environment, preparation};
-use crate::machine::{cores, process_limit};
+use crate::machine::cores;
 use crate::output::file;
 use crate::output::outcome::Outcome;
 use crate::program::loader::Search;
@@ -24,7 +27,7 @@ use crate::program::search_path;
 use evenkeel_launch::{HostLabel, Job, OutputStyle, StandardInput};
 use evenkeel_node::{HostJob, InputChoice, NodeSettings, Place};
 use evenkeel_options::{self as options, OptionSpec};
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::iter;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -33,8 +36,8 @@ use std::time::Duration;
 use tracing::info;
 
 /// Runs the program, either as the parent of its ranks, or by becoming the launcher, so that its exit code is
-/// ours and signals reach it directly. A child does so if the run is watched. Returns the line that a dry run
-/// prints, or the exit code.
+/// ours and signals reach it directly. A child does so if the run is watched, or to leave a report. Returns
+/// the line that a dry run prints, or the exit code.
 pub fn run(mut arguments: RunArguments) -> Result<Outcome, CommandError> {
     let is_checked = arguments.check && !arguments.dry_run;
     let trace = arguments.options.value(&options::TRACE);
@@ -52,8 +55,10 @@ pub fn run(mut arguments: RunArguments) -> Result<Outcome, CommandError> {
     let injections = Injections::new(&arguments.injections)?;
     injections.restrict_cores()?;
     let extra = launcher_arguments(&arguments.launcher_args)?;
-    let supervision = Supervision::of(&arguments.options, || named_hosts::of_launcher(&extra))?;
+    let of_launcher = extra.clone();
+    let supervision = Supervision::of(&arguments.options, move || named_hosts::of_launcher(&of_launcher))?;
     let sharing = Sharing::of(&arguments.options, arguments.ranks)?;
+    let report = ExpectedReport::of(&arguments.options, &extra);
     let start = prepare(arguments, extra, &injections, supervision.as_ref(), sharing.as_ref())?;
     if arguments.dry_run {
         return Ok((start.for_shell() + "\n").into());
@@ -61,8 +66,12 @@ pub fn run(mut arguments: RunArguments) -> Result<Outcome, CommandError> {
     begin_trace(arguments)?;
     let membership = sharing.as_ref().map(Sharing::join).transpose()?;
     info!("the ranks are started: {}", start.for_shell());
+    let becomes_launcher = matches!(start, Start::Launcher { .. });
     let launch = || launch(start, arguments.ranks, &injections);
     let outcome = match (supervision, checking) {
+        (None, None) if report.is_some() && becomes_launcher => {
+            child::run_unwatched(launch).map(Outcome::of_program)
+        }
         (None, None) => launch(),
         (Some(supervision), None) => supervision.run(launch),
         (None, Some(checking)) => checking.run(launch),
@@ -73,6 +82,10 @@ pub fn run(mut arguments: RunArguments) -> Result<Outcome, CommandError> {
     if let Some((sharing, membership)) = sharing.zip(membership) {
         sharing.finish(membership);
     }
+    let code = outcome.as_ref().map_or(0, |outcome| outcome.code);
+    if let Some(sentence) = report.filter(|_| outcome.is_ok()).and_then(|report| report.sentence(code)) {
+        eprintln!("evenkeel: {sentence}");
+    }
     outcome
 }
 
@@ -81,11 +94,13 @@ fn launch(start: Start, ranks: u32, injections: &Injections) -> Result<Outcome, 
     injections.start(ranks)?;
     match start {
         Start::Own(job) => {
+            rank_count::allow_open_files(ranks);
             let code = evenkeel_launch::run(&job).map_err(LaunchError::from)?;
             Ok(Outcome::of_program(code))
         }
         Start::Hosts { places, job, settings } => Ok(hosts::run(&places, *job, settings)?),
         Start::Launcher { words, variables } => {
+            rank_count::allow_open_files(ranks);
             let (launcher, words) = words.split_first().expect("the launcher is the first word");
             let error = Command::new(launcher).args(words).envs(variables).exec();
             Err(LaunchError::Exec { launcher: PathBuf::from(launcher), why: error.to_string() }.into())
@@ -136,7 +151,7 @@ fn check_files(given: &EngineOptions, program: &Path) -> Result<(), FileError> {
 /// Makes the folder of a trace that is to be recorded.
 fn begin_trace(arguments: &RunArguments) -> Result<(), CommandError> {
     if let Some(folder) = written_trace(&arguments.options) {
-        let start = RecordedStart::of_this_process(&arguments.program);
+        let start = RecordedStart::of_this_process(&arguments.program)?;
         trace_folder::begin(&folder, &start)?;
     }
     Ok(())
@@ -149,31 +164,35 @@ enum Start {
     /// Node processes on several hosts.
     Hosts { places: Vec<Place>, job: Box<HostJob>, settings: NodeSettings },
     /// The launcher with its arguments, and variables for the launcher itself.
-    Launcher { words: Vec<String>, variables: Vec<(String, String)> },
+    Launcher { words: Vec<OsString>, variables: Vec<(String, String)> },
 }
 
 impl Start {
     /// The line as a user would type it.
     fn for_shell(&self) -> String {
-        let quoted = |words: &mut dyn Iterator<Item = String>| {
-            words.map(|word| environment::quote(&word)).collect::<Vec<_>>().join(" ")
+        fn quoted<'a>(words: impl Iterator<Item = &'a OsString>) -> Vec<String> {
+            words.map(environment::quote).collect()
+        }
+        let assigned = |name: &str, value: &OsStr| {
+            let mut word = OsString::from(format!("{name}="));
+            word.push(value);
+            environment::quote(&word)
         };
-        let assignment = |(name, value): &(String, String)| format!("{name}={value}");
         match self {
             Start::Launcher { words, variables } => {
-                quoted(&mut variables.iter().map(assignment).chain(words.iter().cloned()))
+                let variables = variables.iter().map(|(name, value)| assigned(name, value.as_ref()));
+                variables.chain(quoted(words.iter())).collect::<Vec<_>>().join(" ")
             }
             Start::Own(job) => {
-                let text = |word: &OsString| word.to_string_lossy().into_owned();
-                let variables = job.variables.iter().map(|(name, value)| (text(name), text(value)));
-                let program = job.program.display().to_string();
-                let words = iter::once(program).chain(job.arguments.iter().map(text));
-                let line = quoted(&mut variables.map(|pair| assignment(&pair)).chain(words));
+                let variables = job.variables.iter();
+                let variables = variables.map(|(name, value)| assigned(&name.to_string_lossy(), value));
+                let program = environment::quote(job.program.as_os_str());
+                let words = iter::once(program).chain(quoted(job.arguments.iter()));
+                let line = variables.chain(words).collect::<Vec<_>>().join(" ");
                 format!("{line}  # {} times, by evenkeel itself", job.ranks)
             }
             Start::Hosts { places, job, .. } => {
-                let words = iter::once(&job.program).chain(&job.arguments);
-                let line = quoted(&mut words.map(|word| word.to_string_lossy().into_owned()));
+                let line = quoted(iter::once(&job.program).chain(&job.arguments)).join(" ");
                 let places = places.iter().map(|place| format!("{} on {}", place.ranks, place.host));
                 let places = places.collect::<Vec<_>>().join(", ");
                 format!("{line}  # ranks by evenkeel itself: {places}")
@@ -189,7 +208,9 @@ fn prepare(
     supervision: Option<&Supervision>,
     sharing: Option<&Sharing>,
 ) -> Result<Start, CommandError> {
-    check_ranks(arguments.ranks, process_limit::own())?;
+    MachineLimits::own()
+        .check(arguments.ranks)
+        .or_else(|error| if may_be_for_other_hosts(arguments, &extra) { Ok(()) } else { Err(error) })?;
     let on_path = search_path::directories();
     let file = search_path::find(&arguments.program[0], &on_path)?;
     check_files(&arguments.options, &file)?;
@@ -238,7 +259,7 @@ fn prepare(
         extra,
         // Launchers search a bare name in the current directory first. The file that was examined is the one
         // to run.
-        program: file.display().to_string(),
+        program: file.into_os_string(),
         arguments: arguments.program[1..].to_vec(),
         evenkeel_places: places || injections.restricts_cores(),
     };
@@ -253,6 +274,14 @@ fn prepare(
     variables.extend(surroundings.presets(launcher.style, &request.extra));
     let physical_cores = cores::physical(&cores::usable());
     Ok(Start::Launcher { words: launcher::command(&launcher, &request, physical_cores)?, variables })
+}
+
+/// Whether ranks may run on other hosts, where limits are others.
+fn may_be_for_other_hosts(arguments: &RunArguments, extra: &[String]) -> bool {
+    let launcher = arguments.mpi.launcher.as_deref().map(Path::new);
+    let is_srun = launcher.is_some_and(|launcher| search_path::file_name(launcher).starts_with("srun"));
+    let is_named = !arguments.options.value(&options::HOSTS).is_empty();
+    is_srun || is_named || !named_hosts::of_launcher(extra).is_empty()
 }
 
 /// The hosts on which evenkeel is to start ranks itself, as the user names them.
@@ -305,7 +334,7 @@ fn start_on_hosts(
     );
     let job = HostJob {
         program: program.into(),
-        arguments: arguments.program[1..].iter().map(OsString::from).collect(),
+        arguments: arguments.program[1..].to_vec(),
         environment: hosts::environment(variables),
         directory: match &start.chdir {
             Some(directory) => directory.clone().into(),
@@ -353,7 +382,7 @@ fn job(
     Job {
         ranks: arguments.ranks,
         program,
-        arguments: arguments.program[1..].iter().map(OsString::from).collect(),
+        arguments: arguments.program[1..].to_vec(),
         variables: variables.into_iter().map(|(name, value)| (name.into(), value.into())).collect(),
         pmix,
         output: if start.label { OutputStyle::Labelled } else { OutputStyle::Lines },
@@ -376,15 +405,4 @@ fn launcher_arguments(given: &[String]) -> Result<Vec<String>, LaunchError> {
         );
     }
     Ok(words)
-}
-
-/// Refuses more ranks than processes are allowed. The launcher would fail half way, with an error
-/// of its own.
-pub fn check_ranks(ranks: u32, limit: Option<(u64, String)>) -> Result<(), LaunchError> {
-    match limit {
-        Some((most, limit)) if u64::from(ranks) > most => {
-            Err(LaunchError::TooManyRanks { ranks, most, limit })
-        }
-        _ => Ok(()),
-    }
 }

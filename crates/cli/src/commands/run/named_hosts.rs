@@ -46,6 +46,8 @@ fn of_arguments(
     let list = |list: &str| if list.contains('[') { expanded(list) } else { listed(list) };
     let mut hosts: Vec<String> = values(arguments, &LISTS).flat_map(list).collect();
     hosts.extend(values(arguments, &FILES).flat_map(|file| in_file(&read(file))));
+    // Open MPI's +n0 and +e:2 are hosts of the allocation, of which any may be meant.
+    hosts.retain(|host| !host.starts_with('+'));
     if hosts.is_empty() {
         hosts = variable(SLURM_LIST).map(|text| expanded(&text)).unwrap_or_default();
     }
@@ -128,6 +130,9 @@ mod tests {
         let slurm = (SLURM_LIST, "n[1-2]");
         assert_eq!(hosts("-N2", &[slurm]), ["n1", "n2"]);
         assert_eq!(hosts("-H c", &[slurm]), ["c"]);
+        assert_eq!(hosts("--host +n0,+e:1", &[slurm]), ["n1", "n2"]);
+        assert_eq!(hosts("--host +n0 --hostfile hosts", &[slurm]), ["node1", "node2"]);
+        assert!(hosts("--host +n0", &[]).is_empty(), "it is this host");
         assert_eq!(hosts("", &[("PBS_NODEFILE", "hosts")]), ["node1", "node2"]);
         assert_eq!(hosts("", &[("PE_HOSTFILE", "nothing"), ("LSB_DJOB_HOSTFILE", "hosts")]).len(), 2);
     }

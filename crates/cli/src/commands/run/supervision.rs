@@ -1,6 +1,7 @@
 //! `evenkeel run --timeout` and `--deadlock`: a job that takes too long, or whose ranks wait for each other
 //! for ever, says where it is, and is ended.
 
+use super::child;
 use super::deadlock_watch::DeadlockWatch;
 use super::hang_report;
 use super::named_hosts;
@@ -11,16 +12,14 @@ use crate::jobs::discovery;
 use crate::jobs::machines::{JobAddress, Ways};
 use crate::jobs::process;
 use crate::output::outcome::Outcome;
-use evenkeel_launch::{Watch, Watched};
+use evenkeel_launch::Watch;
 use evenkeel_options::{self as options, OptionSpec};
 use rustix::process::{Pid, Signal, kill_process};
+use std::cell::LazyCell;
 use std::time::{Duration, Instant};
 
 /// The exit code when the job has been ended, as that of timeout(1).
 pub const EXIT_ENDED: u8 = 124;
-
-/// How long the launcher has to end the job.
-const GRACE: Duration = Duration::from_secs(5);
 
 /// What happens when the job is in a deadlock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,8 +35,9 @@ pub struct Supervision {
     on_deadlock: Option<OnDeadlock>,
     /// What is said of a job that hangs includes where its ranks are.
     is_looked_at: bool,
-    /// Where other machines are looked for, at the end.
-    ways: Ways,
+    /// Where other machines are looked for, at the end. To find the launcher's hosts can take files, and
+    /// programs of a batch system, which are left alone until then.
+    ways: LazyCell<Ways, Box<dyn FnOnce() -> Ways>>,
     /// Deadlocks between machines are looked for, too: only if that is asked for, since it takes a process on
     /// each of them.
     watches_all_machines: bool,
@@ -46,10 +46,11 @@ pub struct Supervision {
 impl Supervision {
     /// What the options ask for, if anything.
     ///
-    /// `hosts` gives those on which the launcher starts ranks, as far as that is known.
+    /// `hosts` gives those on which the launcher starts ranks, as far as that is known. It is asked when the
+    /// answer is needed.
     pub fn of(
         given: &EngineOptions,
-        hosts: impl FnOnce() -> Vec<String>,
+        hosts: impl FnOnce() -> Vec<String> + 'static,
     ) -> Result<Option<Supervision>, LaunchError> {
         let limit = limit(given)?;
         let on_deadlock = on_deadlock(given, limit.is_some())?;
@@ -60,23 +61,20 @@ impl Supervision {
         };
         let shell = Some(given.value(&options::REMOTE_SHELL)).filter(|shell| !shell.is_empty());
         let is_asked_for = limit.is_some() || on_deadlock.is_some();
-        let mut named = named_hosts::listed(&given.value(&options::HOSTS));
-        if named.is_empty() && is_asked_for {
-            named = hosts();
-        }
-        let ways = Ways { hosts: named, shell };
+        let named = named_hosts::listed(&given.value(&options::HOSTS));
+        let ways = move || Ways { hosts: if named.is_empty() { hosts() } else { named }, shell };
         let watches_all_machines = !given.value(&options::DEADLOCK).is_empty();
         Ok(is_asked_for.then_some(Supervision {
             limit,
             on_deadlock,
             is_looked_at,
-            ways,
+            ways: LazyCell::new(Box::new(ways)),
             watches_all_machines,
         }))
     }
 
     fn watched_ways(&self) -> Option<Ways> {
-        self.watches_all_machines.then(|| self.ways.clone())
+        self.watches_all_machines.then(|| (*self.ways).clone())
     }
 
     /// The variable by which this run's processes are known.
@@ -89,21 +87,9 @@ impl Supervision {
         &self,
         launch: impl FnOnce() -> Result<Outcome, CommandError>,
     ) -> Result<Outcome, CommandError> {
-        let start = || match launch() {
-            Ok(outcome) => outcome.code,
-            Err(error) => {
-                eprintln!("evenkeel: {error}");
-                error.exit_code()
-            }
-        };
-        match evenkeel_launch::run_watched(GRACE, start, &mut JobSupervisor::begin(self, Instant::now())) {
-            Ok(Watched::Ended(code)) => Ok(Outcome::of_program(code)),
-            Ok(Watched::Stopped) => {
-                end_what_daemons_have_started();
-                Ok(Outcome::of_program(EXIT_ENDED))
-            }
-            Err(error) => Err(LaunchError::from(error).into()),
-        }
+        let mut supervisor = JobSupervisor::begin(self, Instant::now());
+        let code = child::run(launch, &mut supervisor, end_what_daemons_have_started)?;
+        Ok(Outcome::of_program(code))
     }
 }
 
@@ -211,6 +197,8 @@ fn end_what_daemons_have_started() {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::cell::Cell;
+    use std::rc::Rc;
 
     fn supervision(given: &[(&OptionSpec, &str)]) -> Result<Option<Supervision>, LaunchError> {
         let given = given.iter().map(|(option, value)| (option.env.to_string(), value.to_string()));
@@ -260,5 +248,24 @@ mod tests {
         assert_eq!(next_look(&[deadline, (&options::DEADLOCK, "off")]), Some(Duration::from_secs(1)));
         assert_eq!(next_look(&[(&options::TIMEOUT, "100h"), watch]), Some(interval));
         assert_eq!(next_look(&[(&options::TIMEOUT, "4000000000000000h"), (&options::DEADLOCK, "off")]), None);
+    }
+
+    #[test]
+    fn the_hosts_are_looked_for_when_they_are_needed() {
+        let asked = Rc::new(Cell::new(0));
+        let supervision = |option: &OptionSpec, value: &str| {
+            let (given, asked) = (vec![(option.env.to_string(), value.to_string())], asked.clone());
+            let hosts = move || {
+                asked.set(asked.get() + 1);
+                vec!["a".to_string()]
+            };
+            Supervision::of(&EngineOptions { given }, hosts).unwrap().unwrap()
+        };
+        let wanted = supervision(&options::TIMEOUT, "1h");
+        JobSupervisor::begin(&wanted, Instant::now());
+        assert_eq!(asked.get(), 0, "the job may end by itself");
+        assert_eq!((&*wanted.ways.hosts, asked.get()), (&["a".to_string()][..], 1));
+        JobSupervisor::begin(&supervision(&options::DEADLOCK, "report"), Instant::now());
+        assert_eq!(asked.get(), 2, "other machines are watched from the start");
     }
 }

@@ -1,0 +1,51 @@
+//! Starts the ranks in a child of this process, which may become the launcher, so that this process is there
+//! afterwards.
+
+use super::supervision::EXIT_ENDED;
+use crate::errors::{CommandError, LaunchError};
+use crate::output::outcome::Outcome;
+use evenkeel_launch::{Watch, Watched};
+use std::time::{Duration, Instant};
+
+/// How long the launcher has to end the job.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// Runs what starts the ranks in a child of this process, looks at it as `watch` says, and returns its exit
+/// code. `end` is called if `watch` has ended it.
+pub fn run(
+    launch: impl FnOnce() -> Result<Outcome, CommandError>,
+    watch: &mut impl Watch,
+    end: impl FnOnce(),
+) -> Result<u8, CommandError> {
+    let start = || match launch() {
+        Ok(outcome) => outcome.code,
+        Err(error) => {
+            eprintln!("evenkeel: {error}");
+            error.exit_code()
+        }
+    };
+    match evenkeel_launch::run_watched(GRACE, start, watch) {
+        Ok(Watched::Ended(code)) => Ok(code),
+        Ok(Watched::Stopped) => {
+            end();
+            Ok(EXIT_ENDED)
+        }
+        Err(error) => Err(LaunchError::from(error).into()),
+    }
+}
+
+/// The same, where nothing ends the run but itself.
+pub fn run_unwatched(launch: impl FnOnce() -> Result<Outcome, CommandError>) -> Result<u8, CommandError> {
+    run(launch, &mut NoWatch, || ())
+}
+
+struct NoWatch;
+
+impl Watch for NoWatch {
+    fn next_look(&self) -> Option<Instant> {
+        None
+    }
+    fn look(&mut self) -> bool {
+        false
+    }
+}
