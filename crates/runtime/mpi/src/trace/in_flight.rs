@@ -45,7 +45,7 @@ pub(super) struct InFlight {
     by_request: ByHandle<Send>,
 }
 
-/// So many bytes are read at once.
+/// So many bytes are read at once, at most.
 const PIECE_BYTES: usize = 64 << 10;
 /// A buffer of more runs is not looked at: it would take longer than sending it.
 const MOST_RUNS: u64 = 1 << 16;
@@ -107,14 +107,16 @@ fn hash(elements: &Elements) -> Result<Option<u64>, ReadError> {
     if pieces == 0 || pieces > MOST_RUNS {
         return Ok(None);
     }
-    let mut parts = Parts { hash: 0, filled: 0, places: Vec::new(), bytes: vec![0; PIECE_BYTES] };
+    let of_one = elements.of.runs.iter().fold(0_u64, |sum, (_, length)| sum.saturating_add(*length));
+    let room = usize::try_from(elements.count.saturating_mul(of_one)).unwrap_or(PIECE_BYTES).min(PIECE_BYTES);
+    let mut parts = Parts { hash: 0, filled: 0, places: Vec::new(), bytes: vec![0; room] };
     for number in 0..elements.count as i64 {
         for &(at, length) in &elements.of.runs {
             let offset = number.wrapping_mul(elements.of.extent).wrapping_add(at);
             let mut address = elements.address.wrapping_add(offset as usize);
             let mut left = length as usize;
             while left > 0 {
-                let taken = left.min(PIECE_BYTES - parts.filled);
+                let taken = left.min(room - parts.filled);
                 parts.add(address, taken)?;
                 address = address.wrapping_add(taken);
                 left -= taken;
@@ -143,7 +145,7 @@ impl Parts {
             _ => self.places.push(libc::iovec { iov_base: address as *mut _, iov_len: length }),
         }
         self.filled += length;
-        if self.filled == PIECE_BYTES || self.places.len() == MOST_PLACES { self.read() } else { Ok(()) }
+        if self.filled == self.bytes.len() || self.places.len() == MOST_PLACES { self.read() } else { Ok(()) }
     }
 
     fn read(&mut self) -> Result<(), ReadError> {
@@ -159,9 +161,7 @@ impl Parts {
         };
         if read < 0 && std::io::Error::last_os_error().raw_os_error() != Some(libc::EFAULT) {
             // The system call is not allowed here.
-            self.bytes.clear();
             self.filled = 0;
-            self.bytes.resize(PIECE_BYTES, 0);
             self.hash = u64::MAX;
             self.places.clear();
             return Ok(());
