@@ -167,10 +167,12 @@ def test_the_summary_fits_into_a_narrow_terminal(mpi, launcher):
     ours, terminal = os.openpty()
     termios.tcsetwinsize(terminal, (24, 40))
     options = [] if launcher == "its own" else ["--launcher", "evenkeel"]
-    line = [EVENKEEL, "run", "-n", "2", *options, "--", mpi.build("counted_calls.c")]
+    program = mpi.build("counted_calls.c")  # named in short: a word is not broken
+    line = [EVENKEEL, "run", "-n", "2", *options, "--", f"./{program.name}"]
     environment = os.environ | mpi.path() | mpi.environment | {"EVENKEEL_LIB": str(SHIMS)}
     done = subprocess.run(
         [str(word) for word in line],
+        cwd=program.parent,
         env={name: value for name, value in environment.items() if name != "COLUMNS"},
         stdout=subprocess.DEVNULL,
         stderr=terminal,
