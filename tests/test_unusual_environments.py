@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+import termios
 
 import pytest
 
@@ -156,3 +157,29 @@ def test_under_valgrind_barriers_are_strict_and_the_program_runs(openmpi4, mode)
     assert_passed(outcome)
     if mode == "auto":
         assert "Valgrind runs the program" in outcome.err, outcome.err
+
+
+@pytest.mark.parametrize("launcher", ["its own", "evenkeel"])
+def test_the_summary_fits_into_a_narrow_terminal(mpi, launcher):
+    """Rank 0 writes it into a pipe of the launcher's, so it is told how wide the terminal is."""
+    if launcher == "evenkeel" and mpi.name != "mpich4":
+        pytest.skip("the launcher is the same for all libraries; it is tested with MPICH 4")
+    ours, terminal = os.openpty()
+    termios.tcsetwinsize(terminal, (24, 40))
+    options = [] if launcher == "its own" else ["--launcher", "evenkeel"]
+    program = mpi.build("counted_calls.c")  # named in short: a word is not broken
+    line = [EVENKEEL, "run", "-n", "2", *options, "--", f"./{program.name}"]
+    environment = os.environ | mpi.path() | mpi.environment | {"EVENKEEL_LIB": str(SHIMS)}
+    done = subprocess.run(
+        [str(word) for word in line],
+        cwd=program.parent,
+        env={name: value for name, value in environment.items() if name != "COLUMNS"},
+        stdout=subprocess.DEVNULL,
+        stderr=terminal,
+        timeout=processes.HUNG_S,
+        check=False,
+    )
+    said = os.read(ours, 1 << 20).decode().replace("\r", "")
+    assert done.returncode == 0, said
+    summary = said[said.index("evenkeel: 2 ranks") :].splitlines()
+    assert len(summary) > 5 and max(len(text) for text in summary) <= 40, said

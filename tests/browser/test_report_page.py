@@ -110,6 +110,25 @@ def test_a_page_without_data_to_draw_says_so(browser, tmp_path):
     assert_silent(browser)
 
 
+def test_the_page_of_a_single_rank_claims_nothing_about_others(browser, tmp_path):
+    record = records.run(2)
+    rank = record["ranks"][0]
+    for key in ("messages_waited_for", "messages_sent_to"):
+        rank[key] = [entry | {"rank": 0} for entry in rank[key]]
+    record["ranks"] = [rank | {"comms": [], "observers": []}]
+    (tmp_path / "run.json").write_text(json.dumps(record))
+    line = [EVENKEEL, "report", tmp_path / "run.json", "--html", tmp_path / "run.html"]
+    subprocess.run(line, check=True)
+    browser.open(tmp_path / "run.html")
+    left_to_the_library = "The collective calls of a single rank are left to the MPI library"
+    assert left_to_the_library in browser.one("#ops").text
+    assert "others" not in browser.one(".tiles").text and "not counted" in browser.one(".tiles").text
+    assert (
+        not browser.all("#late") and browser.one("#messages table") and len(column(browser, "ranks", 1)) == 1
+    )
+    assert_silent(browser)
+
+
 # ---- colours and sizes ----
 
 

@@ -4,7 +4,7 @@ import { commLabel, type Digest, type Note, type Op } from "./data.ts";
 import { observers } from "./deferral.ts";
 import { choice, h, section } from "./dom.ts";
 import { bytes, count, duration, percent, plural, ranges } from "./format.ts";
-import { header, tiles } from "./header.ts";
+import { header, type Tile, tiles } from "./header.ts";
 import { lateness } from "./lateness.ts";
 import { latency } from "./latency.ts";
 import { sliceCount } from "./slices.ts";
@@ -19,25 +19,32 @@ interface Part {
   charts: ChartView[];
 }
 
+/** A single rank has no other to wait for, and its collective calls are the library's and not counted. */
+const isAlone = (d: Digest) => d.ranks.length === 1;
+
 const withoutCharts = (element: HTMLElement): Part => ({ element, charts: [] });
 
 function numbers(d: Digest): HTMLElement {
-  const latest = d.latest === null ? undefined : d.ranks[d.latest];
   const calls = plural(d.calls, "collective call", "collective calls");
   const comms = plural(d.comms.length + d.comms_left_out, "communicator", "communicators");
   return tiles([
-    ["Ranks", count(d.ranks.length), `${calls}, ${comms}`],
+    ["Ranks", count(d.ranks.length), isAlone(d) && d.calls === 0 ? "its collective calls are not counted" : `${calls}, ${comms}`],
     ["Run time", duration(d.elapsed_ns), "from MPI_Init to MPI_Finalize"],
     ["Waiting", percent(d.wait_ns, d.rank_time_ns), `${duration(d.wait_ns)}, sum of all ranks`],
     ...messages(d),
-    latest
-      ? ["Delayed the others most", `rank ${latest.rank}`, `${duration(latest.late_ns)} in ${plural(latest.last, "call", "calls")}`]
-      : ["Delayed the others most", "no rank", "no call recorded which rank arrived last"],
+    ...(isAlone(d) ? [] : [latest(d)]),
   ]);
 }
 
+function latest(d: Digest): Tile {
+  const rank = d.latest === null ? undefined : d.ranks[d.latest];
+  return rank
+    ? ["Delayed the others most", `rank ${rank.rank}`, `${duration(rank.late_ns)} in ${plural(rank.last, "call", "calls")}`]
+    : ["Delayed the others most", "no rank", "no call recorded which rank arrived last"];
+}
+
 /** Point-to-point messages, if there were any. */
-function messages(d: Digest): [name: string, value: string, about: string][] {
+function messages(d: Digest): Tile[] {
   const m = d.messages;
   return m.sent > 0 ? [["Messages", count(m.sent), `${bytes(m.bytes)}; ranks waited for them for ${duration(m.wait_ns)}`]] : [];
 }
@@ -46,7 +53,8 @@ function waitingSection(d: Digest): Part {
   const title = "Waiting over time";
   if (sliceCount(d.timeline) === 0) return withoutCharts(section("time", title, "No timeline was recorded."));
   if (d.wait_ns === 0) return withoutCharts(section("time", title, "No rank waited."));
-  const about = "Each row is a rank, each column a slice of the run. If one row is empty where the others are filled, the others wait for that rank.";
+  const others = isAlone(d) ? "" : " If one row is empty where the others are filled, the others wait for that rank.";
+  const about = `Each row is a rank, each column a slice of the run.${others}`;
   const view = waiting(d);
   return { element: section("time", title, about, view.element), charts: [view] };
 }
@@ -124,7 +132,8 @@ function latencySection(d: Digest): Part & { choose: (op: Op) => void } {
 }
 
 function opsSection(d: Digest, choose: (op: Op) => void): HTMLElement {
-  if (d.ops.length === 0) return section("ops", "Operations", "The program made no collective calls.");
+  const alone = "The collective calls of a single rank are left to the MPI library, and are not counted.";
+  if (d.ops.length === 0) return section("ops", "Operations", isAlone(d) ? alone : "The program made no collective calls.");
   const none = d.calls === 0 ? "Every collective call was left to the MPI library." : null;
   const table = opsTable(d, choose);
   const show = (value: string) => table.show(value === "all" ? d.ops : d.comm_ops.filter((o) => String(o.comm) === value));
@@ -168,7 +177,7 @@ function footer(): HTMLElement {
 /** Fills the page with the report of a run. */
 export function runPage(root: HTMLElement, d: Digest): void {
   const durations = latencySection(d);
-  const waits = d.calls > 0 || d.wait_ns > 0 ? [waitingSection(d), lateSection(d)] : [];
+  const waits = d.calls > 0 || d.wait_ns > 0 ? [waitingSection(d), ...(isAlone(d) ? [] : [lateSection(d)])] : [];
   const parts = [...waits, messagesSection(d), ...(d.calls > 0 ? [deferralSection(d), durations] : [])];
   const shown = parts.filter((p): p is Part => p !== null);
   const facts = [d.mpi, d.shim && `shim ${d.shim}`, d.version && `evenkeel ${d.version}`];

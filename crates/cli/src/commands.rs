@@ -43,7 +43,7 @@ const ABOUT: &str = "Runs MPI programs, unmodified, so that a rank that stalls d
 
 const EXAMPLES: &str = "\
 Examples:
-  evenkeel run -n 16 -- ./app input.dat       run a program; the summary says which ranks waited for which
+  evenkeel run -n 16 -- ./app input.dat       run a program, and say which ranks waited for which
   evenkeel run -n 4 -- python3 script.py      run Python with mpi4py
   evenkeel exec --hosts a,b,c -- uptime       run a command on several hosts
   evenkeel doctor ./app                       find out what works here, and which calls are covered
@@ -51,8 +51,8 @@ Examples:
   evenkeel top                                watch a job: which ranks wait, and for which
   evenkeel metrics                            numbers about your jobs for Prometheus
   evenkeel run --trace t -n 16 -- ./app && evenkeel replay t     the same run again, exactly
-  evenkeel run --trace t --trace-level times -n 16 -- ./app && evenkeel export t     each MPI call, over time
-  evenkeel debug t                            which rank waited for which in a recorded run, and why: a page
+  evenkeel export t                           MPI calls of a recorded run over time
+  evenkeel debug t                            a page of a recorded run: which rank waited, and why
   evenkeel run --check -n 4 -- ./app          which MPI calls were wrong, and where
   evenkeel run -n 8 --timeout 10m -- ./test   a job that hangs says why, and is ended
   evenkeel noise                              measure how this machine disturbs programs
@@ -61,15 +61,15 @@ Examples:
   evenkeel tune                               find the fastest barriers for this machine
   evenkeel schedule list                      list the collective algorithms and what they cost
   evenkeel cluster scenario                   simulate how jobs share a cluster
-  evenkeel route compute net.topo --lfts FILE compute forwarding tables for OpenSM that cannot deadlock
+  evenkeel route compute net.topo --lfts FILE forwarding tables for OpenSM that cannot deadlock
   evenkeel run -n 16 --report run.json -- ./app && evenkeel report run.json --html run.html
   mpirun $(evenkeel env -n 16 ./app) ./app    use your own launcher line
 
-Exit codes: the program's own once it runs; 120 if a repetition went differently, 121 if --check has found
-errors in a program that has succeeded, 124 if the job was ended
-because of --timeout or --deadlock end; 2 for wrong usage, 125 if evenkeel could not do it, 126 if the program
-cannot be executed, 127 if it was not found. Every error is a sentence on standard error that begins with
-`evenkeel:`; only what is said of wrong usage begins with `error:`.
+Exit codes: once the program runs, its own, as its launcher passes it on; 120 if a repetition (`evenkeel \
+replay`) went differently, 121 if --check has found errors in a program that has succeeded, 124 if the job \
+was ended because of --timeout or --deadlock end; 2 for wrong usage, 125 if evenkeel could not do it, 126 if \
+the program cannot be executed, 127 if it was not found. Every error is a sentence on standard error that \
+begins with `evenkeel:`; only what is said of wrong usage begins with `error:`.
 
 EVENKEEL_LOG=debug makes evenkeel say on standard error what it examines and decides.";
 

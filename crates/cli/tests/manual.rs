@@ -2,6 +2,8 @@
 
 mod fixture;
 
+use clap::CommandFactory;
+use evenkeel_cli::commands::CommandLine;
 use evenkeel_cli::commands::manual::options_page;
 use fixture::{Fixture, out};
 use std::path::Path;
@@ -26,4 +28,40 @@ fn manual_pages_and_completions_are_made() {
     for shell in ["bash", "zsh", "fish"] {
         assert!(out(&f.evenkeel(&["completions", shell])).contains("evenkeel"), "{shell}");
     }
+}
+
+/// All commands, with those below them.
+fn all(command: &clap::Command) -> Vec<&clap::Command> {
+    std::iter::once(command).chain(command.get_subcommands().flat_map(all)).collect()
+}
+
+#[test]
+fn examples_fit_into_the_widest_help() {
+    let grammar = CommandLine::command();
+    let mut broken = Vec::new();
+    for command in all(&grammar) {
+        let text = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+        for line in text.lines() {
+            let is_example = line.starts_with("  ");
+            // A paragraph is one line, which the help breaks; two long lines would each be broken once.
+            let is_within_a_paragraph = !is_example && line.len() > 90 && !line.ends_with(['.', ':']);
+            if is_within_a_paragraph || is_example && line.chars().count() > 100 {
+                broken.push(line.to_string());
+            }
+        }
+    }
+    assert!(broken.is_empty(), "{}", broken.join("\n"));
+}
+
+#[test]
+fn options_stand_under_their_own_heading() {
+    let f = Fixture::new();
+    let help = out(&f.evenkeel(&["help", "run"]));
+    let at = |text: &str| help.find(text).unwrap_or_else(|| panic!("{text}: {help}"));
+    let own = at("Options of --launcher evenkeel:");
+    for general in ["  <PROGRAM>...", "--inject <SPEC>", "      --check\n", "--dry-run"] {
+        assert!(at(general) < own, "{general}");
+    }
+    assert!(own < at("--keep-going") && at("--fanout") < at("Options that are environment variables, too:"));
+    assert!(!help.contains("default: none"), "an option without a value has no default");
 }

@@ -134,12 +134,13 @@ impl FromArgMatches for EngineOptions {
 
 /// One option of the table as an argument. A switch (`0|1`) may stand alone: `--quiet` is `--quiet=1`.
 fn argument(option: &'static OptionSpec) -> Arg {
-    let default = if option.default.is_empty() { "none" } else { option.default };
+    let default = Some(option.default).filter(|default| !default.is_empty());
+    let default = default.map(|default| format!("; default: {default}")).unwrap_or_default();
     let argument = Arg::new(option.name)
         .long(option.name)
         .help(format!("{} [{}]", first_sentence(option.doc), option.env))
-        .long_help(format!("{} [{}; default: {default}]", option.doc, option.env))
-        .help_heading("Options of the engine");
+        .long_help(format!("{} [{}{default}]", option.doc, option.env))
+        .help_heading("Options that are environment variables, too");
     match option_values::closed_list(option) {
         Some(_) if option.values == "0|1" => argument
             .value_name("0|1")

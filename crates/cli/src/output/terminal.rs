@@ -13,6 +13,12 @@ pub fn width() -> usize {
     of_terminal.or_else(of_environment).unwrap_or(WIDTH_WITHOUT_TERMINAL)
 }
 
+/// The width of the terminal that shows standard error, if one does.
+pub fn width_of_errors() -> Option<usize> {
+    let size = rustix::termios::tcgetwinsize(std::io::stderr()).ok()?;
+    Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
+}
+
 /// Whether standard output may be coloured: it is a terminal, and NO_COLOR (<https://no-color.org>) is not
 /// set.
 pub fn colours_are_welcome() -> bool {

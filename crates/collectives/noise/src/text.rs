@@ -5,9 +5,10 @@ use evenkeel_text::paragraph::wrap;
 use evenkeel_text::table::{Column, table};
 use evenkeel_text::units::{count, duration, percent, short_count};
 
-/// The text of a measurement. No line is longer than `width` characters, which is limited to 60 to 160.
+/// The text of a measurement. No line is longer than `width` characters, which is limited to 40 to
+/// 160.
 pub fn text(noise: &NoiseSummary, width: usize) -> String {
-    let width = width.clamp(60, 160);
+    let width = width.clamp(40, 160);
     let mut lines = wrap(&headline(noise), width, "  ");
     lines.push(String::new());
     lines.extend(cores(noise, width));
@@ -45,19 +46,19 @@ fn headline(noise: &NoiseSummary) -> String {
 
 const CORES: &[Column] = &[
     Column { group: "", head: "core", dispensable: 0 },
-    Column { group: "quanta", head: "number", dispensable: 4 },
+    Column { group: "quanta", head: "number", dispensable: 8 },
     Column { group: "quanta", head: "fastest", dispensable: 0 },
-    Column { group: "quanta", head: "median", dispensable: 5 },
-    Column { group: "quanta", head: "p99", dispensable: 0 },
+    Column { group: "quanta", head: "median", dispensable: 9 },
+    Column { group: "quanta", head: "p99", dispensable: 2 },
     Column { group: "quanta", head: "slowest", dispensable: 0 },
-    Column { group: "quanta", head: "slow", dispensable: 0 },
+    Column { group: "quanta", head: "slow", dispensable: 4 },
     Column { group: "quanta", head: "lost", dispensable: 0 },
-    Column { group: "gaps", head: "number", dispensable: 3 },
+    Column { group: "gaps", head: "number", dispensable: 7 },
     Column { group: "gaps", head: "longest", dispensable: 0 },
-    Column { group: "gaps", head: "lost", dispensable: 0 },
-    Column { group: "switches", head: "own", dispensable: 2 },
-    Column { group: "switches", head: "forced", dispensable: 0 },
-    Column { group: "", head: "stolen", dispensable: 1 },
+    Column { group: "gaps", head: "lost", dispensable: 3 },
+    Column { group: "switches", head: "own", dispensable: 6 },
+    Column { group: "switches", head: "forced", dispensable: 1 },
+    Column { group: "", head: "stolen", dispensable: 5 },
 ];
 
 fn cores(noise: &NoiseSummary, width: usize) -> Vec<String> {
@@ -85,10 +86,10 @@ fn cores(noise: &NoiseSummary, width: usize) -> Vec<String> {
 const CLASSES: &[Column] = &[
     Column { group: "", head: "length", dispensable: 0 },
     Column { group: "delays of quanta", head: "number", dispensable: 0 },
-    Column { group: "delays of quanta", head: "", dispensable: 0 },
+    Column { group: "delays of quanta", head: "", dispensable: 1 },
     Column { group: "delays of quanta", head: "r", dispensable: 0 },
     Column { group: "gaps", head: "number", dispensable: 0 },
-    Column { group: "gaps", head: "", dispensable: 0 },
+    Column { group: "gaps", head: "", dispensable: 2 },
     Column { group: "gaps", head: "r", dispensable: 0 },
 ];
 
@@ -219,7 +220,7 @@ mod tests {
 
     #[test]
     fn everything_is_shown_and_no_line_is_too_wide() {
-        for width in [60, 80, 100, 160] {
+        for width in [40, 60, 80, 100, 160] {
             let text = text(&noise(), width);
             for words in [
                 "2 cores",

@@ -124,7 +124,8 @@ pub unsafe extern "C" fn ek_write_report(json: *const *const c_char, bytes: *con
 
 fn print_summary(run: &RunRecord) {
     let colour = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
-    let width = std::env::var("COLUMNS").ok().and_then(|c| c.parse().ok()).unwrap_or(80).clamp(60, 160);
+    let columns = |name: &str| std::env::var(name).ok()?.parse().ok();
+    let width = columns(options::TERMINAL_COLUMNS).or_else(|| columns("COLUMNS")).unwrap_or(80);
     eprint!("{}", evenkeel_report::summary(run, width, colour));
 }
 

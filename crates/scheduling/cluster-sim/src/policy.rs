@@ -40,6 +40,32 @@ impl Policy {
         }
     }
 
+    /// The short name as it is typed.
+    pub fn word(self) -> &'static str {
+        match self {
+            Policy::Fcfs => "fcfs",
+            Policy::Easy => "easy",
+            Policy::Gs => "gs",
+            Policy::Sb => "sb",
+            Policy::Fcs => "fcs",
+            Policy::Bcs => "bcs",
+            Policy::Pbcs => "pbcs",
+        }
+    }
+
+    /// What it is, in a few words.
+    pub fn title(self) -> &'static str {
+        match self {
+            Policy::Fcfs => "Batch, first come first served",
+            Policy::Easy => "Batch with backfilling",
+            Policy::Gs => "Gang scheduling",
+            Policy::Sb => "Spin, then leave the core",
+            Policy::Fcs => "Flexible coscheduling",
+            Policy::Bcs => "Buffered coscheduling",
+            Policy::Pbcs => "Buffered coscheduling with priority",
+        }
+    }
+
     /// Whether each job has its cores to itself.
     pub fn is_batch(self) -> bool {
         matches!(self, Policy::Fcfs | Policy::Easy)

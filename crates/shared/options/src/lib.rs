@@ -35,6 +35,10 @@ impl OptionSpec {
 /// Variables in which launchers tell a rank its number, before it calls `MPI_Init`.
 pub const LAUNCHERS_RANK: [&str; 4] = ["OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"];
 
+/// By which `evenkeel run` tells rank 0 how wide the terminal is on which its summary appears: rank 0 itself
+/// writes into a pipe of the launcher's.
+pub const TERMINAL_COLUMNS: &str = "EVENKEEL_TERMINAL_COLUMNS";
+
 /// Options that `evenkeel run` reads itself: they are not passed on to the ranks.
 pub fn is_of_run_alone(env: &str) -> bool {
     let of_supervision = [TIMEOUT.env, ON_HANG.env, DEADLOCK.env, REMOTE_SHELL.env, HOSTS.env];
@@ -148,11 +152,11 @@ options! {
     CMA { name: "cma", env: "EVENKEEL_CMA", default: "auto", values: "auto|off" }
 
     /// Whether MPI_Barrier may return before all ranks have entered it. `strict`, the default: never.
-    /// `auto`: where it pays. evenkeel then completes pending barriers before most system calls, and before
-    /// the program can see a message that was sent after them. Some programs can still tell the difference,
-    /// so use it only where you can check the results. `deferred`: also where it does not pay, and where the
-    /// kernel cannot catch system calls. While a program has threads, shared memory, windows or certain
-    /// signal handlers, its barriers are strict in any case.
+    /// `auto`: where it pays. A barrier that has returned early is pending: evenkeel completes it before most
+    /// system calls, and before the program can see a message that was sent after it. Some programs can still
+    /// tell the difference, so use it only where you can check the results. `deferred`: also where it does
+    /// not pay, and where the kernel cannot catch system calls. While a program has threads, shared memory,
+    /// windows or certain signal handlers, its barriers are strict in any case.
     BARRIER { name: "barrier", env: "EVENKEEL_BARRIER", default: "strict", values: "auto|deferred|strict" }
 
     /// Who carries point-to-point messages while barriers may be deferred. It matters only if all ranks

@@ -5,7 +5,7 @@ use crate::table::{Column, table};
 
 /// Widths in which a report is laid out. On a narrower terminal lines break, on a wider one paragraphs
 /// would be too long to read.
-const WIDTHS: std::ops::RangeInclusive<usize> = 60..=160;
+const WIDTHS: std::ops::RangeInclusive<usize> = 40..=160;
 
 /// A report under construction: lines of at most one width.
 #[derive(Clone, Debug)]
@@ -15,7 +15,7 @@ pub struct Page {
 }
 
 impl Page {
-    /// An empty page for a terminal of this many columns; at least 60 and at most 160 are used.
+    /// An empty page for a terminal of this many columns; at least 40 and at most 160 are used.
     pub fn new(terminal_width: usize) -> Page {
         Page { width: terminal_width.clamp(*WIDTHS.start(), *WIDTHS.end()), lines: Vec::new() }
     }
@@ -71,6 +71,6 @@ mod tests {
         page.hanging(&"word ".repeat(20)).blank().table(&columns, &[vec!["x".into()]]).paragraph("end");
         let text = page.text();
         assert!(text.contains("\n  word") && text.ends_with("\n\nname\nx\nend\n"), "{text}");
-        assert!(text.lines().all(|line| line.len() <= 60) && page.width() == 60);
+        assert!(text.lines().all(|line| line.len() <= 40) && page.width() == 40);
     }
 }

@@ -18,7 +18,7 @@ Examples:
   evenkeel check t --severity error --format json       errors only, for a program
   evenkeel check t --rules message,collective           by two rules
 
-Rules: deadlock, collective, message, unmatched, overlap, modified, handle, leak, buffering, race")]
+Rules: deadlock, collective, message, unmatched, overlap, modified, handle, leak, buffering, race.")]
 pub struct CheckArguments {
     /// The folder of the trace
     #[arg(value_name = "DIRECTORY")]
@@ -26,7 +26,7 @@ pub struct CheckArguments {
     /// What is written
     #[arg(long, value_enum, default_value = "text")]
     pub format: CheckFormat,
-    /// Look for these only
+    /// Look only for errors of these kinds, separated by commas; they are listed below
     #[arg(long, value_name = "RULES", value_delimiter = ',', value_parser = value_parsers::rule)]
     pub rules: Vec<Rule>,
     /// Show findings that are at least this bad: error, warning or note

@@ -18,7 +18,7 @@ use clap::{Args, Subcommand};
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  evenkeel cluster scenario                               four small workloads, beside published results
+  evenkeel cluster scenario                               four workloads, beside published results
   evenkeel cluster workload --cores 1024 --load 0.8       jobs that arrive as on real machines
   evenkeel cluster saturation --seeds 10 --plot load.svg  which load does a policy carry?")]
 pub struct ClusterArguments {

@@ -1,44 +1,37 @@
-//! Names of policies on the command line.
+//! Policies on the command line.
 
-use clap::ValueEnum;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use evenkeel_cluster_sim::Policy;
 
-/// A policy.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum PolicyName {
-    /// Batch, first come first served
-    Fcfs,
-    /// Batch with backfilling
-    Easy,
-    /// Gang scheduling
-    Gs,
-    /// Spin, then leave the core
-    Sb,
-    /// Flexible coscheduling
-    Fcs,
-    /// Buffered coscheduling
-    Bcs,
-    /// Buffered coscheduling with priority
-    Pbcs,
+/// Reads the name of a policy.
+pub fn policy_parser() -> impl TypedValueParser<Value = Policy> {
+    PossibleValuesParser::new(Policy::ALL.map(possible_value)).map(|name| {
+        Policy::ALL
+            .into_iter()
+            .find(|policy| policy.word() == name)
+            .expect("only names of policies are possible")
+    })
 }
 
-impl PolicyName {
-    /// The policy.
-    pub fn policy(self) -> Policy {
-        Policy::ALL[self as usize]
-    }
+fn possible_value(policy: Policy) -> PossibleValue {
+    PossibleValue::new(policy.word()).help(policy.title())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use clap::Arg;
 
     #[test]
-    fn names_are_those_of_the_policies() {
-        for name in PolicyName::value_variants() {
-            let word = name.to_possible_value().unwrap().get_name().to_uppercase();
-            assert_eq!(word, name.policy().name());
+    fn policies_are_read_by_their_names() {
+        let read = |name: &str| {
+            let command = clap::Command::new("c").arg(Arg::new("policy").value_parser(policy_parser()));
+            command.try_get_matches_from(["c", name]).ok()?.get_one::<Policy>("policy").copied()
+        };
+        for policy in Policy::ALL {
+            assert_eq!(read(policy.word()), Some(policy));
+            assert_eq!(policy.word(), policy.name().to_lowercase());
         }
-        assert_eq!(PolicyName::value_variants().len(), Policy::ALL.len());
+        assert_eq!(read("lifo"), None);
     }
 }

@@ -18,7 +18,7 @@ Examples:
   evenkeel debug t                    open the page
   evenkeel debug t --text             the longest waits, the critical path and supersteps, as a text
   evenkeel debug t u                  and where the calls of another run differ first
-  evenkeel debug t --port 8900 --no-open     on a remote machine; on yours: ssh -L 8900:127.0.0.1:8900 …")]
+  evenkeel debug t --port 8900 --no-open     for a browser elsewhere: ssh -L 8900:127.0.0.1:8900 …")]
 pub struct DebugArguments {
     /// The folder of the trace
     #[arg(value_name = "DIRECTORY")]

@@ -50,9 +50,9 @@ Examples:
   evenkeel exec --hosts a,b --keep-going -- grep -c model /proc/cpuinfo
   evenkeel exec --hosts a --remote-shell 'ssh -p 2222' -- ./app
 
-Exit codes: 0 if all processes end with 0; else that of the one that failed first, 128 plus the number of the
-signal that ended it, or 1 if a host was lost; 125 if nothing was started. After Ctrl-C and the like this
-command ends by the same signal.")]
+Exit codes: 0 if all processes end with 0; else that of the one that failed first, 128 plus the number of \
+the signal that ended it, or 1 if a host was lost; 125 if nothing was started. After Ctrl-C and the like \
+this command ends by the same signal.")]
 pub struct ExecArguments {
     /// The hosts, and how many processes each gets where that is not -n [EVENKEEL_HOSTS]
     #[arg(long, value_name = "HOST[:N],…")]
@@ -84,7 +84,8 @@ pub struct ExecArguments {
     /// What is sent to the hosts first
     #[command(flatten)]
     pub sending: SendArguments,
-    /// How many nodes one node starts. Those of more hosts are started by nodes, as a tree
+    /// How many hosts are reached from one host. Where there are more, those that have been reached reach the
+    /// others, as a tree
     #[arg(long, value_name = "N", default_value_t = DEFAULT_FANOUT, value_parser = whole::<usize>(1..=4096))]
     pub fanout: usize,
     /// How to start a process on another host, as for `ssh`; or with %h in place of the host's name

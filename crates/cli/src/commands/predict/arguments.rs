@@ -18,7 +18,7 @@ pub struct PredictArguments {
     /// The folders of the traces
     #[arg(value_name = "DIRECTORY", required = true)]
     pub traces: Vec<PathBuf>,
-    /// The sizes of the windows of LRU, FIFO and LFU
+    /// How many different receives the predictors LRU, FIFO and LFU keep in mind; all sizes are tried
     #[arg(long, value_name = "K,…", value_delimiter = ',', default_value = "5")]
     #[arg(value_parser = clap::value_parser!(u16).range(1..))]
     pub windows: Vec<u16>,

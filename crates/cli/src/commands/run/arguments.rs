@@ -11,7 +11,9 @@ use std::path::PathBuf;
 /// Run an MPI program under evenkeel
 ///
 /// Finds out which MPI the program is linked with (for scripts: what their interpreter loads), takes that
-/// MPI's own launcher, and has it start the ranks with evenkeel's shim preloaded. The program is not changed.
+/// MPI's own launcher (mpirun or mpiexec), and has it start the ranks with a library of evenkeel's preloaded,
+/// the shim, which takes the program's MPI calls. The program is not changed. At its end a summary on
+/// standard error says which ranks waited for which.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -23,10 +25,10 @@ Examples:
   evenkeel run -n 8 --launcher-args '--hostfile hosts' -- ./app
   evenkeel run -n 4 --mpi openmpi -- ./starts-mpi-programs.sh
   evenkeel run -n 4 --inject stalls=exp:10ms/100ms --inject competitors=1 -- ./app
-  evenkeel run -n 16 --trace t -- ./app       record what `evenkeel replay t` needs to repeat the run
+  evenkeel run -n 16 --trace t -- ./app       record the run, for `evenkeel replay t`
   evenkeel run -n 4 --check -- ./app          say which MPI calls were wrong, and in which line
   evenkeel run -n 4 --timeout 10m -- ./app    a job that hangs says where, and is ended
-  evenkeel run -n 4 --deadlock end -- ./app   a job that waits for itself says so at once, and is ended
+  evenkeel run -n 4 --deadlock end -- ./app   a job in a deadlock says so at once, and is ended
   evenkeel run -n 4 --dry-run -- ./app        only show the launcher's command line")]
 pub struct RunArguments {
     /// Number of ranks
@@ -38,9 +40,6 @@ pub struct RunArguments {
     /// Further arguments for the launcher, as one word: '--hostfile hosts'
     #[arg(long, value_name = "ARGS", allow_hyphen_values = true)]
     pub launcher_args: Vec<String>,
-    /// How ranks are started with --launcher evenkeel.
-    #[command(flatten)]
-    pub start: StartArguments,
     /// Disturb the run on purpose; may be given several times [competitors=N, doubled,
     /// stalls=exp:10ms/100ms, quota=50%]
     ///
@@ -70,13 +69,17 @@ pub struct RunArguments {
     /// Print the launcher's command line instead of running it
     #[arg(long)]
     pub dry_run: bool,
-    /// The options of the engine.
-    #[command(flatten)]
-    pub options: EngineOptions,
     /// The program and its arguments
     #[arg(required = true, trailing_var_arg = true, value_name = "PROGRAM")]
     #[arg(num_args = 1..)]
     pub program: Vec<OsString>,
+    /// How ranks are started with --launcher evenkeel. They have a heading, under which clap puts all that
+    /// stands behind them and has none.
+    #[command(flatten)]
+    pub start: StartArguments,
+    /// The options of the engine.
+    #[command(flatten)]
+    pub options: EngineOptions,
 }
 
 /// How long the other ranks may go on after one has failed, ms.
@@ -114,9 +117,9 @@ pub struct StartArguments {
     /// four times as long; a second Ctrl-C kills them at once.
     #[arg(long, value_name = "MILLISECONDS", value_parser = whole::<u64>(0..=3_600_000))]
     pub grace: Option<u64>,
-    /// With --hosts: how many node processes one of them starts [default: 16]
+    /// With --hosts: how many hosts are reached from one host [default: 16]
     ///
-    /// There is one per host. Those of more hosts are started by nodes, as a tree.
+    /// Where there are more, those that have been reached reach the others, as a tree.
     #[arg(long, value_name = "N", value_parser = whole::<usize>(1..=4096))]
     pub fanout: Option<usize>,
     /// With --hosts: run in this directory of each host [default: the working directory]

@@ -21,6 +21,7 @@ use crate::launch::{environment, preparation};
 use crate::machine::cores;
 use crate::output::file;
 use crate::output::outcome::Outcome;
+use crate::output::terminal;
 use crate::program::loader::Search;
 use crate::program::mpi::Maker;
 use crate::program::search_path;
@@ -92,17 +93,23 @@ pub fn run(mut arguments: RunArguments) -> Result<Outcome, CommandError> {
 /// Starts the ranks. Returns only if this process is their parent, or if they cannot be started.
 fn launch(start: Start, ranks: u32, injections: &Injections) -> Result<Outcome, CommandError> {
     injections.start(ranks)?;
+    let columns = terminal::width_of_errors().map(|columns| columns.to_string());
+    let columns = columns.map(|columns| (OsString::from(options::TERMINAL_COLUMNS), columns.into()));
     match start {
-        Start::Own(job) => {
+        Start::Own(mut job) => {
+            job.variables.extend(columns);
             rank_count::allow_open_files(ranks);
             let code = evenkeel_launch::run(&job).map_err(LaunchError::from)?;
             Ok(Outcome::of_program(code))
         }
-        Start::Hosts { places, job, settings } => Ok(hosts::run(&places, *job, settings)?),
+        Start::Hosts { places, mut job, settings } => {
+            job.environment.extend(columns);
+            Ok(hosts::run(&places, *job, settings)?)
+        }
         Start::Launcher { words, variables } => {
             rank_count::allow_open_files(ranks);
             let (launcher, words) = words.split_first().expect("the launcher is the first word");
-            let error = Command::new(launcher).args(words).envs(variables).exec();
+            let error = Command::new(launcher).args(words).envs(variables).envs(columns).exec();
             Err(LaunchError::Exec { launcher: PathBuf::from(launcher), why: error.to_string() }.into())
         }
     }

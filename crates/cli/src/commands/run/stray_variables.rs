@@ -8,10 +8,11 @@ use evenkeel_options as options;
 const PREFIX: &str = "EVENKEEL_";
 
 /// Variables that are no options: for this program, and those by which evenkeel's processes know each other.
-const KNOWN: [&str; 7] = [
+const KNOWN: [&str; 8] = [
     diagnostics::VARIABLE,
     discovery::RUN,
     evenkeel_share::JOB_VARIABLE,
+    options::TERMINAL_COLUMNS,
     injections::MARK,
     "EVENKEEL_LIB",
     "EVENKEEL_AGENT",

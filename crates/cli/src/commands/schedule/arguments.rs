@@ -13,9 +13,9 @@ use std::path::PathBuf;
 #[command(after_help = "\
 Examples:
   evenkeel schedule list --ranks 64                           the algorithms, and what each costs
-  evenkeel schedule show n-way-dissemination --ranks 9 --n 2  which rank signals which, round by round
+  evenkeel schedule show n-way-dissemination --ranks 9 --n 2  which rank signals which
   evenkeel schedule show allreduce-ring --ranks 5 --elements 10 --svg ring.svg
-  evenkeel schedule show hierarchical --ranks 12 --param inner=mcs --param outer=dissemination --param node=4
+  evenkeel schedule show hierarchical --ranks 12 --param inner=mcs --param node=4
   evenkeel schedule check n-wise-exchange --ranks 100 --n 3   prove that it is right")]
 pub struct ScheduleArguments {
     /// What is to be done.
@@ -68,7 +68,7 @@ pub struct ListArguments {
 #[command(after_help = "\
 Examples:
   evenkeel schedule show dissemination --ranks 8
-  evenkeel schedule show mcs --ranks 20 --n 4 --svg mcs.svg   as a picture, for more ranks than fit a terminal
+  evenkeel schedule show mcs --ranks 20 --n 4 --svg mcs.svg   as a picture, for more ranks
   evenkeel schedule show bcast-flat --ranks 4 --steps 0       the steps of rank 0")]
 pub struct ShowArguments {
     /// The schedule.

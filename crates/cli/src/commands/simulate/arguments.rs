@@ -46,20 +46,20 @@ const NOT_WITH_SHARED_CORES: &[&str] = &[
 #[command(after_help = "\
 Examples:
   evenkeel simulate dissemination tournament mcs:n=4 --ranks 64,1024,65536
-  evenkeel simulate n-way-dissemination:n=1 n-way-dissemination:n=3 --ranks 2..1048576 --machine L=5us,o=0.5us
-  evenkeel simulate dissemination mcs --ranks 2..65536 --noise exp:20us/1ms --compute 100us --plot curves.svg
+  evenkeel simulate n-way-dissemination:n=1 n-way-dissemination:n=3 --machine L=5us,o=0.5us
+  evenkeel simulate dissemination mcs --ranks 2..65536 --noise 20us/1ms --compute 100us --plot c.svg
   evenkeel simulate hierarchical --ranks 4096 --node L=100ns,o=30ns,g=10ns --ranks-per-node 64
   evenkeel simulate central-counter dissemination --ranks 2..64 --cores 2 --machine two-core-vm
 
 Noise that was measured, ranks that leave early, and a rank that stalls:
   evenkeel noise --trace noise.json
   evenkeel simulate dissemination --ranks 1048576 --noise noise.json --compute 1ms --iterations 20
-  evenkeel simulate dissemination --ranks 1024 --noise exp:20us/1ms --compute exp:100us --leave bypass
-  evenkeel simulate dissemination --ranks 8 --stall 3=10us+20us --iterations 2 --compute 5us --svg stall.svg
+  evenkeel simulate dissemination --ranks 1024 --noise exp:20us/1ms --compute 100us --leave bypass
+  evenkeel simulate dissemination -n 8 --stall 3=9us+20us --iterations 2 --compute 5us --svg s.svg
 
-A machine is the name of a built-in set of parameters, a file, or its parameters themselves: L (latency), o
-(overhead; or os and or, of sender and receiver), g (gap between messages), G (gap per byte), as in
-L=1.5us,o=300ns,g=200ns,G=80ps. A span of time is fixed, as 10us, or random with a mean: exp:10us,
+A machine is the name of a built-in set of parameters, a file, or its parameters themselves: L (latency), o \
+(overhead; or os and or, of sender and receiver), g (gap between messages), G (gap per byte), as in \
+L=1.5us,o=300ns,g=200ns,G=80ps. A span of time is fixed, as 10us, or random with a mean: exp:10us, \
 uniform:10us, pareto:1.5:10us.")]
 pub struct SimulateArguments {
     /// Schedules, with parameters if they have some: dissemination, n-way-dissemination:n=3,

@@ -34,7 +34,7 @@ Keys:
 Examples:
   evenkeel top                                the only job that you run here
   evenkeel ps                                 which jobs there are
-  evenkeel top 4711                           one of several, by the process id of its launcher or of a rank
+  evenkeel top 4711                           by the process id of its launcher or of a rank
   evenkeel top --interval 0.5 --sort holds-up
   evenkeel top --once                         one table, for a log
 

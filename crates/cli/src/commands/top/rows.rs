@@ -39,14 +39,14 @@ impl Order {
 /// The columns of a row.
 pub const COLUMNS: [Column; 9] = [
     Column { group: "", head: "rank", dispensable: 0 },
-    Column { group: "", head: "pid", dispensable: 4 },
+    Column { group: "", head: "pid", dispensable: 6 },
     Column { group: "", head: "waiting", dispensable: 0 },
-    Column { group: "", head: "cpu", dispensable: 0 },
-    Column { group: "", head: "process", dispensable: 3 },
+    Column { group: "", head: "cpu", dispensable: 3 },
+    Column { group: "", head: "process", dispensable: 5 },
     Column { group: "", head: "in", dispensable: 0 },
-    Column { group: "", head: "since", dispensable: 0 },
-    Column { group: "", head: "waits for", dispensable: 2 },
-    Column { group: "", head: "holds up", dispensable: 0 },
+    Column { group: "", head: "since", dispensable: 1 },
+    Column { group: "", head: "waits for", dispensable: 4 },
+    Column { group: "", head: "holds up", dispensable: 2 },
 ];
 
 /// The longest list of ranks in a row.
@@ -183,6 +183,7 @@ pub mod tests {
     use crate::jobs::observation::RankView;
     use crate::jobs::process::Activity;
     use crate::jobs::rank::{Call, CollectiveWait, Instance, Peer, Tag};
+    use evenkeel_text::table::table;
 
     pub fn rank(number: u32, standing: Standing) -> RankLoad {
         let seen = RankView {
@@ -264,6 +265,14 @@ pub mod tests {
         assert_eq!(one(many(true)), "MPI_Allreduce|1.00 s|any of 30");
         let lost = row(&rank(3, Standing::Exited { finished: false }));
         assert_eq!((lost.emphasis, lost.cells[6].as_str()), (Emphasis::Culprit, "-"));
+    }
+
+    #[test]
+    fn a_row_fits_a_narrow_terminal() {
+        let cells: Vec<_> = rows(&view(), Order::Rank, false).into_iter().map(|row| row.cells).collect();
+        let lines: Vec<String> = table(&COLUMNS, &cells, 40).lines().collect();
+        assert!(lines.iter().all(|line| line.chars().count() <= 40), "{}", lines.join("\n"));
+        assert!(lines[0].contains("rank") && lines[0].contains(" in"), "{}", lines[0]);
     }
 
     #[test]

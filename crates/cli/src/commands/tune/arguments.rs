@@ -15,17 +15,17 @@ use std::path::PathBuf;
 /// those of the built-in barrier lies below 0.98, and lies there again among processes that were started
 /// anew. Otherwise the built-in barrier stays.
 ///
-/// `evenkeel run` uses the table from then on, if it lies in the usual place or is named with --table, for
-/// communicators with as many ranks and cores as were measured. The table is for strict barriers (--barrier
-/// strict; barriers that may be pending use no schedule) of programs with one thread in MPI. `evenkeel
-/// doctor` shows which table is in use; --table none runs without one.
+/// `evenkeel run` uses the table from then on, if it lies where it is written by default or is named with
+/// --table, for communicators with as many ranks and cores as were measured. The table is for strict barriers
+/// (--barrier strict; barriers that may be pending use no schedule) of programs with one thread in MPI.
+/// `evenkeel doctor` shows which table is in use; --table none runs without one.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  evenkeel tune                               2, 4, 8 and 16 ranks, and as many as there are cores; a minute
+  evenkeel tune                               2 to 16 ranks, and one per core; a minute
   evenkeel tune --ranks 32 --time-limit 20    one number of ranks; the table's other entries stay
   evenkeel tune --dry-run --all --json found.json
-                                              only measure: the time of every barrier and its prediction
+                                              only measure all barriers
   evenkeel tune --table here.json && evenkeel run -n 16 --barrier strict --table here.json -- ./app
 
 Let nothing else run meanwhile. On a machine that is never quiet the built-in barrier stays more often.")]
@@ -45,7 +45,8 @@ pub struct TuneArguments {
     /// measure` has written
     #[arg(long, value_name = "PARAMETERS", default_value = "two-core-vm")]
     pub machine: String,
-    /// Where to write the table; its other entries stay. Without it, the usual place
+    /// Where to write the table; its other entries stay. Without it evenkeel/table.json in
+    /// $XDG_CONFIG_HOME or ~/.config, where `evenkeel run` looks for it
     #[arg(long, value_name = "FILE")]
     pub table: Option<PathBuf>,
     /// Write everything that was tried to this file

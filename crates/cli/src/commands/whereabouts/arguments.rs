@@ -27,11 +27,11 @@ use crate::jobs::stacks::StackChoice;
 Examples:
   evenkeel where                              the only job that you run here
   evenkeel ps                                 which jobs there are
-  evenkeel where 4711                         one of several, by the process id of its launcher or of any rank
+  evenkeel where 4711                         by the process id of its launcher or of any rank
   evenkeel where --stacks                     and which functions these ranks are in
   evenkeel where --stacks=all                 and which functions all ranks are in
   evenkeel where --json                       the same for programs
-  evenkeel where --hosts a,b                  a job on these machines, from one where it has no ranks
+  evenkeel where --hosts a,b                  a job on these machines, seen from another one
 
 Exit codes: 0 if the job could be looked at, whatever it does; 125 if not.")]
 pub struct WhereArguments {

@@ -15,13 +15,13 @@ const PROGRAM_LENGTH: usize = 60;
 
 const COLUMNS: [Column; 8] = [
     Column { group: "", head: "rank", dispensable: 0 },
-    Column { group: "", head: "host", dispensable: 1 },
-    Column { group: "", head: "process", dispensable: 3 },
+    Column { group: "", head: "host", dispensable: 3 },
+    Column { group: "", head: "process", dispensable: 5 },
     Column { group: "", head: "in", dispensable: 0 },
-    Column { group: "", head: "communicator", dispensable: 2 },
-    Column { group: "", head: "peer", dispensable: 0 },
-    Column { group: "", head: "tag", dispensable: 1 },
-    Column { group: "", head: "since", dispensable: 0 },
+    Column { group: "", head: "communicator", dispensable: 4 },
+    Column { group: "", head: "peer", dispensable: 2 },
+    Column { group: "", head: "tag", dispensable: 3 },
+    Column { group: "", head: "since", dispensable: 1 },
 ];
 
 /// The job, a row for each rank, and the findings.

@@ -1,8 +1,9 @@
 //! The command line of `evenkeel cluster saturation`.
 
 use crate::commands::cluster::machine::MachineArguments;
-use crate::commands::cluster::policies::PolicyName;
+use crate::commands::cluster::policies::policy_parser;
 use crate::commands::value_parsers::{between, whole};
+use evenkeel_cluster_sim::Policy;
 use std::path::PathBuf;
 
 /// Find the load that each policy carries, with confidence intervals
@@ -27,8 +28,9 @@ pub struct SaturationArguments {
     #[arg(long, value_name = "N", default_value = "1000", value_parser = whole::<usize>(2..=1_000_000))]
     pub jobs: usize,
     /// Policies
-    #[arg(long, value_name = "LIST", value_enum, value_delimiter = ',', default_value = "fcfs,easy,gs,fcs")]
-    pub policies: Vec<PolicyName>,
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "fcfs,easy,gs,fcs")]
+    #[arg(value_parser = policy_parser())]
+    pub policies: Vec<Policy>,
     /// How many workloads of different random numbers
     #[arg(long, value_name = "N", default_value = "5", value_parser = whole::<u64>(1..=10_000))]
     pub seeds: u64,

@@ -33,7 +33,7 @@ pub fn saturation(arguments: &SaturationArguments) -> Result<String, CommandErro
 }
 
 fn points(arguments: &SaturationArguments, cluster: &Cluster) -> Result<Vec<LoadPoint>, ClusterError> {
-    let policies: Vec<Policy> = arguments.policies.iter().map(|name| name.policy()).collect();
+    let policies = &arguments.policies;
     let loads = &arguments.loads;
     let seeds = arguments.seed..arguments.seed.saturating_add(arguments.seeds);
     let of_policy = |policy: Policy| {

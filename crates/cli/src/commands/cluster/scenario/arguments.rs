@@ -1,8 +1,9 @@
 //! The command line of `evenkeel cluster scenario`.
 
 use crate::commands::cluster::machine::SwitchingArguments;
-use crate::commands::cluster::policies::PolicyName;
+use crate::commands::cluster::policies::policy_parser;
 use clap::ValueEnum;
+use evenkeel_cluster_sim::Policy;
 use evenkeel_cluster_sim::Scenario;
 use std::path::PathBuf;
 
@@ -43,8 +44,8 @@ pub struct ScenarioArguments {
     #[arg(value_name = "SCENARIO", value_enum)]
     pub scenarios: Vec<ScenarioName>,
     /// Policies [all]
-    #[arg(long, value_name = "LIST", value_enum, value_delimiter = ',')]
-    pub policies: Vec<PolicyName>,
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = policy_parser())]
+    pub policies: Vec<Policy>,
     /// Ranks need a message one iteration later, so that messages travel while they compute
     #[arg(long)]
     pub overlap: bool,

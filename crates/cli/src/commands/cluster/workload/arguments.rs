@@ -1,8 +1,9 @@
 //! The command line of `evenkeel cluster workload`.
 
 use crate::commands::cluster::machine::MachineArguments;
-use crate::commands::cluster::policies::PolicyName;
+use crate::commands::cluster::policies::policy_parser;
 use crate::commands::value_parsers::{between, whole};
+use evenkeel_cluster_sim::Policy;
 use std::path::PathBuf;
 
 /// Simulate jobs that arrive as on real machines, and compare policies
@@ -27,8 +28,9 @@ pub struct WorkloadArguments {
     #[arg(long, value_name = "SHARE", default_value = "0.7", value_parser = between::<1, 10_000>)]
     pub load: f64,
     /// Policies
-    #[arg(long, value_name = "LIST", value_enum, value_delimiter = ',', default_value = "fcfs,easy,gs,fcs")]
-    pub policies: Vec<PolicyName>,
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "fcfs,easy,gs,fcs")]
+    #[arg(value_parser = policy_parser())]
+    pub policies: Vec<Policy>,
     /// How many workloads of different random numbers
     #[arg(long, value_name = "N", default_value = "1", value_parser = whole::<u64>(1..=10_000))]
     pub seeds: u64,

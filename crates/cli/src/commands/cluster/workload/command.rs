@@ -15,7 +15,7 @@ use std::time::Instant;
 pub fn workload(arguments: &WorkloadArguments) -> Result<String, CommandError> {
     file::check_outputs(&[("--json", arguments.json.as_deref())], &[])?;
     let cluster = arguments.machine.cluster();
-    let policies: Vec<Policy> = arguments.policies.iter().map(|name| name.policy()).collect();
+    let policies = &arguments.policies;
     let seeds = arguments.seed..arguments.seed.saturating_add(arguments.seeds);
     let tasks: Vec<(Policy, u64)> =
         policies.iter().flat_map(|policy| seeds.clone().map(move |seed| (*policy, seed))).collect();

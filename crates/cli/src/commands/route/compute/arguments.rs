@@ -19,8 +19,8 @@ Examples:
   evenkeel route compute net.topo --scheme dfs        what another scheme gives
   evenkeel route compute net.topo --lanes 2           two virtual lanes: see --lanes
 
-OpenSM does not compute other tables when a cable fails. Compute them again then and send OpenSM a SIGHUP,
-which makes it read the file again. `evenkeel route plan` leads from one set of tables to the next without
+OpenSM does not compute other tables when a cable fails. Compute them again then and send OpenSM a SIGHUP, \
+which makes it read the file again. `evenkeel route plan` leads from one set of tables to the next without \
 stopping traffic.")]
 pub struct ComputeArguments {
     /// What `ibnetdiscover` printed, or a list of cables

@@ -14,7 +14,7 @@ Examples:
   evenkeel route generate irregular --switches 64 --degree 6 --end-nodes 4 --seed 1 > net.topo
   evenkeel route generate fat-tree --children 12,24 --parents 1,12 --cut 6 > faulty.topo
   evenkeel route generate torus --sizes 4,4,4 --end-nodes 2 > torus.topo
-  evenkeel route generate dragonfly --groups 9 --switches 4 --global 2 --end-nodes 2 > dragonfly.topo
+  evenkeel route generate dragonfly --groups 9 --switches 4 --global 2 --end-nodes 2 > d.topo
 
 --cut and --dead take random cables and switches away; the rest stays connected.")]
 pub struct GenerateArguments {

@@ -14,7 +14,7 @@ Examples:
   evenkeel route plan old.topo opensm-lfts.dump new.topo
                                               how many steps it takes, and what each changes
   evenkeel route plan old.topo opensm-lfts.dump new.topo --out steps
-                                              steps/1.lfts, steps/2.lfts, ...: the tables after each step
+                                              steps/1.lfts, steps/2.lfts, …: after each step
   evenkeel route plan old.topo opensm-lfts.dump new.topo --through-opensm
                                               rehearse it first (takes opensm and ibsim)
 
@@ -22,7 +22,7 @@ OpenSM reads its file of tables again when it gets SIGHUP. If it was started wit
 opensm -R file -U current.lfts:
   cp steps/1.lfts current.lfts; kill -HUP $(pidof opensm)     then steps/2.lfts, and so on
 
-NEWNET is the network during the plan: without what has failed or will be unplugged, and with what was
+NEWNET is the network during the plan: without what has failed or will be unplugged, and with what was \
 added.")]
 pub struct PlanArguments {
     /// The network that the current tables were made for

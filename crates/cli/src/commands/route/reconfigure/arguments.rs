@@ -16,7 +16,7 @@ Examples:
   evenkeel route reconfigure net.topo                      switch 0, the root, goes and comes back
   evenkeel route reconfigure net.topo --switch 5 --plot time.svg --json record.json
   evenkeel route reconfigure net.topo --loss 0.1           a tenth of the control messages is lost
-  evenkeel route reconfigure net.topo --also 5 --apart 150 switch 5 follows switch 0 after 150 cycles")]
+  evenkeel route reconfigure net.topo --also 5 --apart 150 switch 5 follows after 150 cycles")]
 pub struct ReconfigureArguments {
     /// What `ibnetdiscover` printed, or a list of cables
     #[arg(value_name = "NET")]

@@ -17,10 +17,10 @@ Examples:
   evenkeel route simulate net.topo                          breadth-first and depth-first trees
   evenkeel route simulate net.topo --lfts opensm-lfts.dump  tables from a file
   evenkeel route simulate net.topo --scheme dfs --pattern transpose --length 32:512:0.75
-  evenkeel route simulate net.topo --switching cut-through --scheme adaptive --plot curve.svg --map load.svg
+  evenkeel route simulate net.topo --switching cut-through --scheme adaptive --plot c.svg
   evenkeel route simulate *.topo --seeds 5 --json record.json
 
-Throughput is the most traffic that was accepted at any load, in phits per cycle and sending host. --warm-up
+Throughput is the most traffic that was accepted at any load, in phits per cycle and sending host. --warm-up \
 and --precision say when counting begins and ends.")]
 pub struct SimulateArguments {
     /// Networks: files that `ibnetdiscover` or `evenkeel route generate` wrote, or lists of cables
