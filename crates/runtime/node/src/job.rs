@@ -1,7 +1,7 @@
 //! What is to be run, and where.
 
-use crate::delivery::SentFile;
 use crate::remote_shell::RemoteShell;
+use crate::sent_file::SentFile;
 use evenkeel_launch::HostLabel;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;

@@ -9,7 +9,8 @@
 //! link          an authenticated connection between a node and a child: TLS
 //! output        what programs write, on its way to the client, with bounded memory
 //! input         what the user types, on its way to the programs
-//! delivery      files that are sent to the hosts first
+//! delivery      files are sent to the hosts first
+//! sent_file     such a file, named by its content
 //! machine       pure: what a node does
 //! frame         what goes over a connection
 //! tree          which node starts which
@@ -35,10 +36,11 @@ mod link;
 pub mod machine;
 mod output;
 mod remote_shell;
+mod sent_file;
 mod tree;
 
 pub use client::{Ended, run};
-pub use delivery::{SentAs, SentFile};
 pub use host::serve;
 pub use job::{HostJob, InputChoice, NodeError, NodeSettings, Place};
 pub use remote_shell::RemoteShell;
+pub use sent_file::{SentAs, SentFile};

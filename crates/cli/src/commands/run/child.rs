@@ -1,11 +1,13 @@
 //! Starts the ranks in a child of this process, which may become the launcher, so that this process is there
 //! afterwards.
 
-use super::supervision::EXIT_ENDED;
 use crate::errors::{CommandError, LaunchError};
 use crate::output::outcome::Outcome;
 use evenkeel_launch::{Watch, Watched};
 use std::time::{Duration, Instant};
+
+/// The exit code when the job has been ended, as that of timeout(1).
+const EXIT_ENDED: u8 = 124;
 
 /// How long the launcher has to end the job.
 const GRACE: Duration = Duration::from_secs(5);

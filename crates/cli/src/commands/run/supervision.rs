@@ -18,9 +18,6 @@ use rustix::process::{Pid, Signal, kill_process};
 use std::cell::LazyCell;
 use std::time::{Duration, Instant};
 
-/// The exit code when the job has been ended, as that of timeout(1).
-pub const EXIT_ENDED: u8 = 124;
-
 /// What happens when the job is in a deadlock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum OnDeadlock {

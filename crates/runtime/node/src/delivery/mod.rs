@@ -2,7 +2,6 @@
 //! user names.
 //!
 //! ```text
-//! manifest   which files these are, named by their content
 //! store      where a host keeps them, for later jobs, too
 //! outgoing   pure: what a child is sent of those that it lacks
 //! ```
@@ -14,14 +13,12 @@
 //!
 //! A host checks the content of what it has kept and of what has come.
 
-mod manifest;
 mod outgoing;
 mod store;
 
 use crate::frame::Frame;
 use crate::job::HostJob;
-use manifest::ContentHash;
-pub use manifest::{SentAs, SentFile};
+use crate::sent_file::{ContentHash, SentAs, SentFile};
 use outgoing::{Here, Outgoing, Part, Step};
 use std::ffi::{OsStr, OsString};
 use std::fs::File;

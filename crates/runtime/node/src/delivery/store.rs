@@ -12,7 +12,7 @@
 //! files are. No other user can write to it or replace it, and programs may be run from it. Hosts may share
 //! it: nothing is taken for left behind because a process is not seen here.
 
-use super::manifest::{ContentHash, SentAs, SentFile};
+use crate::sent_file::{ContentHash, SentAs, SentFile};
 use rustix::fs::{Access, FlockOperation, access, flock};
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, Write};

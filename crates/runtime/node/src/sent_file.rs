@@ -1,4 +1,4 @@
-//! Which files are sent to each host.
+//! A file that is sent to each host, named by its content.
 
 use serde::{Deserialize, Serialize};
 use std::ffi::{OsStr, OsString};
@@ -64,7 +64,7 @@ impl SentFile {
 
 /// The hash of a content that comes in parts.
 #[derive(Default)]
-pub(super) struct ContentHash {
+pub(crate) struct ContentHash {
     hasher: blake3::Hasher,
     pub bytes: u64,
 }
