@@ -6,16 +6,25 @@ use crate::processes::{end_all, own_children, signal_all};
 use crate::signals::{self, Signals};
 use crate::supervisor::become_subreaper;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, set_parent_process_death_signal, waitpid};
+use rustix::process::{
+    Pid, Signal, WaitOptions, WaitStatus, set_parent_process_death_signal, setpgid, waitpid,
+};
 use std::collections::HashSet;
+use std::fs::File;
 use std::io;
 use std::time::{Duration, Instant};
 
 /// What became of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Watched {
-    /// It has ended by itself, with this exit code.
-    Ended(u8),
+    /// It has ended by itself.
+    Ended {
+        /// Its exit code.
+        code: u8,
+        /// The signal that has ended it, if it is one that people send: this process is to end by the same
+        /// one when it has said what it has to say, so that shells see why.
+        signal: Option<i32>,
+    },
     /// It has been ended, because [`Watch::look`] said so.
     Stopped,
 }
@@ -26,6 +35,10 @@ pub trait Watch {
     fn next_look(&self) -> Option<Instant>;
     /// Looks. Returns whether what runs is to be ended. Signals are passed on after it.
     fn look(&mut self) -> bool;
+    /// Whether a look may ever say so.
+    fn may_end(&self) -> bool {
+        true
+    }
 }
 
 /// How often it is looked whether processes that were asked to end have ended.
@@ -45,19 +58,31 @@ pub fn run_watched(
     start: impl FnOnce() -> u8,
     watch: &mut impl Watch,
 ) -> Result<Watched, JobError> {
-    let before = own_children();
-    become_subreaper()?;
+    let before = if watch.may_end() { own_children() } else { HashSet::new() };
+    if watch.may_end() {
+        become_subreaper()?;
+    }
+    // Batch systems and the like send signals to the whole group. In a group of its own the child gets them
+    // from this process alone, and so once. On a terminal it must stay in the group that the terminal knows.
+    let has_group = File::open("/dev/tty").is_err();
     // SAFETY: this process has one thread, so the child may do whatever the parent may.
     match unsafe { libc::fork() } {
         -1 => Err(JobError::System { what: "fork", why: io::Error::last_os_error() }),
         0 => {
             // If this process is killed, the child learns of it; nothing is lost if the kernel refuses.
             let _ = set_parent_process_death_signal(Some(Signal::TERM));
+            if has_group {
+                let _ = setpgid(None, None);
+            }
             std::process::exit(i32::from(start()))
         }
         child => {
             let child = Pid::from_raw(child).expect("fork returned a process number");
-            supervise(child, grace, watch, &before)
+            if has_group {
+                // The child does the same, and either may be first.
+                let _ = setpgid(Some(child), Some(child));
+            }
+            supervise(child, grace, watch, &before, has_group)
         }
     }
 }
@@ -68,11 +93,12 @@ fn supervise(
     grace: Duration,
     watch: &mut impl Watch,
     before: &HashSet<i32>,
+    has_group: bool,
 ) -> Result<Watched, JobError> {
     let mut signals = Signals::catch().map_err(JobError::system("signals"))?;
     loop {
         if let Some(status) = ended(child) {
-            return Ok(Watched::Ended(code_of(status)));
+            return Ok(how_it_ended(status));
         }
         let left = watch.next_look().map(|at| at.saturating_duration_since(Instant::now()));
         if left == Some(Duration::ZERO) && watch.look() {
@@ -85,7 +111,7 @@ fn supervise(
         // An interrupted call is repeated; any other failure only makes this loop look more often.
         let _ = poll(&mut fds, left.as_ref());
         for received in signals.take() {
-            if received.number != libc::SIGCHLD && !received.is_from_kernel {
+            if received.number != libc::SIGCHLD && (has_group || !received.is_from_kernel) {
                 signals::send(child, received.number);
             }
             if received.number == libc::SIGTSTP {
@@ -118,17 +144,11 @@ fn end(child: Pid, grace: Duration, before: &HashSet<i32>) {
     end_all(before);
 }
 
-/// The child's exit code. If a signal of a person's has ended it, this process ends by the same one, so that
-/// shells see why.
-fn code_of(status: WaitStatus) -> u8 {
-    match (status.exit_status(), status.terminating_signal()) {
-        (Some(code), _) => code as u8,
-        (None, signal) => {
-            let number = signal.unwrap_or(libc::SIGKILL);
-            if matches!(number, libc::SIGINT | libc::SIGTERM | libc::SIGHUP | libc::SIGKILL) {
-                signals::die_of(number);
-            }
-            by_signal(number)
-        }
-    }
+fn how_it_ended(status: WaitStatus) -> Watched {
+    let Some(code) = status.exit_status() else {
+        let number = status.terminating_signal().unwrap_or(libc::SIGKILL);
+        let is_sent = matches!(number, libc::SIGINT | libc::SIGTERM | libc::SIGHUP | libc::SIGKILL);
+        return Watched::Ended { code: by_signal(number), signal: is_sent.then_some(number) };
+    };
+    Watched::Ended { code: code as u8, signal: None }
 }

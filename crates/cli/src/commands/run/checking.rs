@@ -50,12 +50,12 @@ impl Checking {
         self,
         launch: impl FnOnce() -> Result<Outcome, CommandError>,
     ) -> Result<Outcome, CommandError> {
-        let code = child::run_unwatched(launch)?;
-        Ok(self.finish(code))
+        let outcome = child::run_unwatched(launch)?;
+        Ok(self.finish(outcome))
     }
 
-    /// Prints what was found, and returns the exit code.
-    pub fn finish(self, code: u8) -> Outcome {
+    /// Prints what was found. Returns the outcome with the exit code that follows from it.
+    pub fn finish(self, outcome: Outcome) -> Outcome {
         let has_errors = match findings::of_folder(&self.folder, &Rule::ALL, Severity::Note) {
             Ok(found) => {
                 for line in text::text(&found).lines() {
@@ -71,6 +71,7 @@ impl Checking {
         if let Some(temporary) = self.temporary {
             let _ = temporary.close(); // what cannot be removed lies among temporary files
         }
-        Outcome::of_program(if code == 0 && has_errors { EXIT_ERRORS } else { code })
+        let code = if outcome.code == 0 && has_errors { EXIT_ERRORS } else { outcome.code };
+        Outcome { code, ..outcome }
     }
 }

@@ -12,13 +12,13 @@ const EXIT_ENDED: u8 = 124;
 /// How long the launcher has to end the job.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// Runs what starts the ranks in a child of this process, looks at it as `watch` says, and returns its exit
-/// code. `end` is called if `watch` has ended it.
+/// Runs what starts the ranks in a child of this process, looks at it as `watch` says, and returns how it
+/// ended. `end` is called if `watch` has ended it.
 pub fn run(
     launch: impl FnOnce() -> Result<Outcome, CommandError>,
     watch: &mut impl Watch,
     end: impl FnOnce(),
-) -> Result<u8, CommandError> {
+) -> Result<Outcome, CommandError> {
     let start = || match launch() {
         Ok(outcome) => outcome.code,
         Err(error) => {
@@ -27,17 +27,19 @@ pub fn run(
         }
     };
     match evenkeel_launch::run_watched(GRACE, start, watch) {
-        Ok(Watched::Ended(code)) => Ok(code),
+        Ok(Watched::Ended { code, signal }) => Ok(Outcome { signal, ..Outcome::of_program(code) }),
         Ok(Watched::Stopped) => {
             end();
-            Ok(EXIT_ENDED)
+            Ok(Outcome::of_program(EXIT_ENDED))
         }
         Err(error) => Err(LaunchError::from(error).into()),
     }
 }
 
 /// The same, where nothing ends the run but itself.
-pub fn run_unwatched(launch: impl FnOnce() -> Result<Outcome, CommandError>) -> Result<u8, CommandError> {
+pub fn run_unwatched(
+    launch: impl FnOnce() -> Result<Outcome, CommandError>,
+) -> Result<Outcome, CommandError> {
     run(launch, &mut NoWatch, || ())
 }
 
@@ -48,6 +50,9 @@ impl Watch for NoWatch {
         None
     }
     fn look(&mut self) -> bool {
+        false
+    }
+    fn may_end(&self) -> bool {
         false
     }
 }

@@ -70,14 +70,12 @@ pub fn run(mut arguments: RunArguments) -> Result<Outcome, CommandError> {
     let becomes_launcher = matches!(start, Start::Launcher { .. });
     let launch = || launch(start, arguments.ranks, &injections);
     let outcome = match (supervision, checking) {
-        (None, None) if report.is_some() && becomes_launcher => {
-            child::run_unwatched(launch).map(Outcome::of_program)
-        }
+        (None, None) if report.is_some() && becomes_launcher => child::run_unwatched(launch),
         (None, None) => launch(),
         (Some(supervision), None) => supervision.run(launch),
         (None, Some(checking)) => checking.run(launch),
         (Some(supervision), Some(checking)) => {
-            supervision.run(launch).map(|outcome| checking.finish(outcome.code))
+            supervision.run(launch).map(|outcome| checking.finish(outcome))
         }
     };
     if let Some((sharing, membership)) = sharing.zip(membership) {
@@ -86,6 +84,9 @@ pub fn run(mut arguments: RunArguments) -> Result<Outcome, CommandError> {
     let code = outcome.as_ref().map_or(0, |outcome| outcome.code);
     if let Some(sentence) = report.filter(|_| outcome.is_ok()).and_then(|report| report.sentence(code)) {
         eprintln!("evenkeel: {sentence}");
+    }
+    if let Some(number) = outcome.as_ref().ok().and_then(|outcome| outcome.signal) {
+        evenkeel_launch::die_of(number);
     }
     outcome
 }

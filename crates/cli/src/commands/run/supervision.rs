@@ -79,14 +79,13 @@ impl Supervision {
         (discovery::RUN.to_string(), discovery::run_value(std::process::id()))
     }
 
-    /// Runs what starts the ranks, in a child of this process, and returns the exit code.
+    /// Runs what starts the ranks, in a child of this process, and returns how it ended.
     pub fn run(
         &self,
         launch: impl FnOnce() -> Result<Outcome, CommandError>,
     ) -> Result<Outcome, CommandError> {
         let mut supervisor = JobSupervisor::begin(self, Instant::now());
-        let code = child::run(launch, &mut supervisor, end_what_daemons_have_started)?;
-        Ok(Outcome::of_program(code))
+        child::run(launch, &mut supervisor, end_what_daemons_have_started)
     }
 }
 

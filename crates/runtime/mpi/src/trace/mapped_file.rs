@@ -18,21 +18,29 @@ const PAGE_BYTES: usize = 4096;
 pub(super) struct Mapping {
     memory: NonNull<u8>,
     bytes: usize,
+    /// What is mapped before it: a mapping begins where a page of this machine's does.
+    before: usize,
 }
 
 impl Mapping {
-    /// Maps a part of the file, which has so many bytes, from a page's beginning on.
+    /// Maps a part of the file, which has so many bytes.
     fn of(file: &File, from: usize, bytes: usize) -> io::Result<Mapping> {
+        // SAFETY: takes a number.
+        let page = usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(PAGE_BYTES);
+        let before = from % page;
         let rights = libc::PROT_READ | libc::PROT_WRITE;
         // SAFETY: a new mapping, which takes the place of nothing.
         let memory = unsafe {
-            let from = from as libc::off_t;
+            let from = (from - before) as libc::off_t;
+            let bytes = before + bytes;
             libc::mmap(std::ptr::null_mut(), bytes, rights, libc::MAP_SHARED, file.as_raw_fd(), from)
         };
         if memory == libc::MAP_FAILED {
             return Err(io::Error::last_os_error());
         }
-        Ok(Mapping { memory: NonNull::new(memory.cast()).ok_or(io::ErrorKind::OutOfMemory)?, bytes })
+        // SAFETY: the mapping has so many bytes.
+        let memory = unsafe { memory.cast::<u8>().add(before) };
+        Ok(Mapping { memory: NonNull::new(memory).ok_or(io::ErrorKind::OutOfMemory)?, bytes, before })
     }
 
     /// A place in it, of which so many bytes may be used.
@@ -46,7 +54,7 @@ impl Mapping {
 impl Drop for Mapping {
     fn drop(&mut self) {
         // SAFETY: the mapping is ours, and nothing borrows it.
-        unsafe { libc::munmap(self.memory.as_ptr().cast(), self.bytes) };
+        unsafe { libc::munmap(self.memory.as_ptr().sub(self.before).cast(), self.before + self.bytes) };
     }
 }
 
