@@ -26,7 +26,7 @@ use std::io::{self, Write};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use store::{Arriving, Store};
+use store::{Arriving, Store, write_back};
 
 /// How much of a file is checked or copied at once, bytes: the node says in between that it lives.
 const DONE_AT_ONCE: u64 = 1 << 20;
@@ -75,6 +75,7 @@ impl Dispatch {
                     Err(why) => {
                         source.lose(part.file, &why);
                         outgoing.refuse(part.file);
+                        outgoing.taken(part.bytes);
                         send(child, &Frame::NoFile(part.file as u32));
                     }
                 }
@@ -287,6 +288,7 @@ impl Delivery {
                 self.buffer.resize(left as usize, 0);
                 file.read_exact_at(&mut self.buffer, copy.bytes)?;
                 copy.to.write_all(&self.buffer)?;
+                write_back(&copy.to, copy.bytes, copy.bytes + left);
                 copy.bytes += left;
                 self.states[number] = match copy.bytes == sent.bytes {
                     true => State::Here(path),
@@ -376,6 +378,9 @@ impl Delivery {
 
     /// The job is over: its folder is removed.
     pub(crate) fn end(&mut self) {
+        self.is_over = true;
+        self.states.iter_mut().for_each(|state| *state = State::Lost);
+        self.open = OpenFile::default();
         self.store = None;
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! BASE/files/CONTENT           a file, named by the BLAKE3 hash of its content
-//! BASE/jobs/NAME-HOST-PID/     the folder of one job, removed with it
+//! BASE/jobs/NAME-BOOT-RANDOM/  the folder of one job, removed with it
 //!     checked-N                file N, a hard link
 //!     files/, libraries/       its files: programs and libraries are hard links, data are copies of its own
 //!     lock                     locked as long as the job runs
@@ -12,6 +12,7 @@
 //! files are. No other user can write to it or replace it, and programs may be run from it. Hosts may share
 //! it: nothing is taken for left behind because a process is not seen here.
 
+use crate::identity::to_hexadecimal;
 use crate::sent_file::{ContentHash, SentAs, SentFile};
 use rustix::fs::{Access, FlockOperation, access, flock};
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
@@ -48,8 +49,8 @@ pub(super) struct Store {
     job: PathBuf,
     /// `base` is where temporary files are, which may be memory: nothing stays there.
     is_temporary: bool,
-    /// Locked. Closed by the kernel if this process is killed.
-    _lock: File,
+    /// Locked, and closed by the kernel if this process is killed.
+    lock: Option<File>,
     used: Vec<String>,
 }
 
@@ -99,9 +100,10 @@ impl Store {
 
     /// Links a kept file of this content and length into the job. Its content is to be checked there: another
     /// job may have removed or replaced the kept one by then.
-    pub fn link_kept(&self, number: usize, sent: &SentFile) -> Option<PathBuf> {
+    pub fn link_kept(&mut self, number: usize, sent: &SentFile) -> Option<PathBuf> {
         let link = self.link(number);
         fs::hard_link(self.kept_path(&sent.content), &link).ok()?;
+        self.used.push(sent.content.clone());
         let file = File::open(&link).ok()?;
         let is_whole =
             file.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.len() == sent.bytes);
@@ -177,6 +179,9 @@ impl Store {
 impl Drop for Store {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.job);
+        // A file that is open stays in its folder on some file systems.
+        self.lock = None;
+        let _ = fs::remove_dir_all(&self.job);
         for content in self.used.iter().filter(|_| self.is_temporary) {
             let path = self.kept_path(content);
             // Another job may use it.
@@ -193,9 +198,7 @@ impl Arriving {
         let before = self.hash.bytes;
         self.file.write_all(part)?;
         self.hash.add(part);
-        if before / WRITTEN_AT_ONCE != self.hash.bytes / WRITTEN_AT_ONCE {
-            write_back(&self.file, self.hash.bytes);
-        }
+        write_back(&self.file, before, self.hash.bytes);
         Ok(())
     }
 
@@ -205,8 +208,12 @@ impl Arriving {
     }
 }
 
-/// Lets the kernel begin to write what has come, and waits for what came long before.
-fn write_back(file: &File, bytes: u64) {
+/// Lets the kernel begin to write what has come since there were `before` bytes, and waits for what came long
+/// before.
+pub(super) fn write_back(file: &File, before: u64, bytes: u64) {
+    if before / WRITTEN_AT_ONCE == bytes / WRITTEN_AT_ONCE {
+        return;
+    }
     let range = |from: u64, length: u64, flags| {
         // SAFETY: takes numbers only. It is advice: errors are those of writing, which come later, too.
         unsafe { libc::sync_file_range(file.as_raw_fd(), from as i64, length as i64, flags) };
@@ -237,8 +244,9 @@ fn prepare(base: &Path, is_temporary: bool, name: &str) -> Result<Store, String>
     for folder in ["files", "jobs"] {
         check_safe(&base.join(folder))?;
     }
-    let job = base.join("jobs").join(format!("{name}-{}-{}", this_host(), std::process::id()));
-    make_folder(&job).map_err(said)?;
+    let random: [u8; 8] = evenkeel_secret::random().map_err(said)?;
+    let job = base.join("jobs").join(format!("{name}-{}-{}", this_boot(), to_hexadecimal(&random)));
+    DirBuilder::new().mode(OWN_MODE).create(&job).map_err(said)?;
     let made = lock_new(&job).map_err(said).and_then(|lock| {
         check_uses(&base.join("files"), &job)?;
         for folder in [FILES, LIBRARIES] {
@@ -247,7 +255,7 @@ fn prepare(base: &Path, is_temporary: bool, name: &str) -> Result<Store, String>
         Ok(lock)
     });
     match made {
-        Ok(lock) => Ok(Store { base, job, is_temporary, _lock: lock, used: Vec::new() }),
+        Ok(lock) => Ok(Store { base, job, is_temporary, lock: Some(lock), used: Vec::new() }),
         Err(why) => {
             let _ = fs::remove_dir_all(&job);
             Err(why)
@@ -255,8 +263,10 @@ fn prepare(base: &Path, is_temporary: bool, name: &str) -> Result<Store, String>
     }
 }
 
-fn this_host() -> String {
-    rustix::system::uname().nodename().to_string_lossy().into_owned()
+/// The kernel that runs here since it was started. Hosts may have one name.
+fn this_boot() -> String {
+    let id = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    id.chars().filter(char::is_ascii_hexdigit).collect()
 }
 
 fn make_folder(folder: &Path) -> io::Result<()> {
@@ -264,10 +274,12 @@ fn make_folder(folder: &Path) -> io::Result<()> {
 }
 
 fn lock_new(job: &Path) -> io::Result<File> {
-    let lock =
-        OpenOptions::new().read(true).write(true).create_new(true).mode(OWN_MODE).open(job.join(LOCK))?;
+    let new = job.join("new-lock");
+    let lock = OpenOptions::new().read(true).write(true).create_new(true).mode(OWN_MODE).open(&new)?;
     // Where files cannot be locked, others do not take the folder for left behind either.
     let _ = flock(&lock, FlockOperation::NonBlockingLockExclusive);
+    // It has its name only when it is locked.
+    fs::rename(new, job.join(LOCK))?;
     Ok(lock)
 }
 
@@ -324,12 +336,12 @@ fn tidy(base: &Path) {
             let _ = fs::remove_file(entry.path());
         }
     }
-    let here = this_host();
+    let here = this_boot();
     for entry in entries("jobs") {
         let name = entry.file_name().into_string().unwrap_or_default();
-        let host = name.split_once('-').and_then(|(_, rest)| rest.rsplit_once('-')).map(|(host, _)| host);
+        let boot = name.split_once('-').and_then(|(_, rest)| rest.rsplit_once('-')).map(|(boot, _)| boot);
         // Some file systems lock files for one host only.
-        if host != Some(&here) && !is_older(&entry.path(), KEPT) {
+        if boot != Some(&here) && !is_older(&entry.path(), KEPT) {
             continue;
         }
         let lock = OpenOptions::new().read(true).write(true).open(entry.path().join(LOCK));
